@@ -63,7 +63,7 @@ std::string ReleaseOf(int version) {
 }
 
 std::string DeviceInfo::Unusable() const {
-  if (major >= kCapabilityMajorMin) return "";
+  if (!trouble.empty() || major >= kCapabilityMajorMin) return trouble;
   return "compute capability " + std::to_string(major) + "." + std::to_string(minor) +
          ", and the kernels are compiled for " + std::to_string(kCapabilityMajorMin) +
          ".0 and later";
@@ -137,8 +137,11 @@ absl::StatusOr<std::vector<DeviceInfo>> Driver::Devices() const {
   RETURN_IF_ERROR(Check("count devices", functions_->count(&count)));
   std::vector<DeviceInfo> devices;
   for (int index = 0; index < std::min(count, kDevicesMax); ++index) {
-    ASSIGN_OR_RETURN(DeviceInfo device, Describe(index));
-    devices.push_back(std::move(device));
+    absl::StatusOr<DeviceInfo> device = Describe(index);
+    if (!device.ok()) {
+      device = DeviceInfo{.index = index, .trouble = std::string(device.status().message())};
+    }
+    devices.push_back(*std::move(device));
   }
   return devices;
 }

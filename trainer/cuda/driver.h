@@ -43,8 +43,9 @@ struct DeviceInfo {
   int64_t memory_bytes = 0;
   int multiprocessors = 0;
   bool ecc = false;
+  std::string trouble;  // Why it does not answer; nothing else is known of it then.
 
-  // Why this trainer has no kernels for it; "" where it has.
+  // Why this trainer cannot compute on it; "" where it can.
   std::string Unusable() const;
 };
 

@@ -132,7 +132,12 @@ std::string TextOf(const Found& found) {
   }
   for (const DeviceInfo& device : found.devices) {
     const std::string unusable = device.Unusable();
-    text += Line("device " + std::to_string(device.index),
+    const std::string which = "device " + std::to_string(device.index);
+    if (!device.trouble.empty()) {
+      text += Line(which, "not usable: " + unusable);
+      continue;
+    }
+    text += Line(which,
                  device.name + "  " + CapabilityOf(device) + "  " + Gib(device.memory_bytes) +
                      "  " + std::to_string(device.multiprocessors) + " multiprocessors  " +
                      (device.ecc ? "ECC  " : "") + device.id +

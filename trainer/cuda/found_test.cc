@@ -96,11 +96,12 @@ TEST_F(FoundTest, ADriverThatDoesNotWorkSaysWhyAndWhatToDo) {
 }
 
 TEST_F(FoundTest, ADeviceThatDoesNotAnswerIsNoSilentLoss) {
-  const Found found = On(std::string(kH100) + "device lost\n");
-  EXPECT_THAT(found.devices_status,
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("ask for the name of device 1: CUDA_ERROR_UNKNOWN")));
-  EXPECT_THAT(TextOf(found), HasSubstr("\ndevices   NVIDIA driver: ask for the name of device 1"));
+  const Found found = On("device lost\n" + std::string(kH100));
+  EXPECT_EQ(found.usable(), 1);
+  EXPECT_THAT(TextOf(found),
+              HasSubstr("\ndevice 0  not usable: NVIDIA driver: ask for the name of device 0: "
+                        "CUDA_ERROR_UNKNOWN"));
+  EXPECT_THAT(found.devices[1].name, StartsWith("NVIDIA H100"));
 }
 
 TEST_F(FoundTest, ADeviceOfAnEarlierGenerationIsNotUsable) {

@@ -166,12 +166,13 @@ absl::Status Dataset::TakeAsIds() {
     ids_.values.reserve(values_.size());
     for (size_t i = 0; i < values_.size(); ++i) {
       const float value = values_[i];
-      if (value != std::floor(value) || std::abs(value) > kFloatsWholeMax) {
+      if (value != std::floor(value) || std::abs(value) >= kFloatsWholeMax) {
         const size_t width = static_cast<size_t>(features_);
         return absl::InvalidArgumentError(
             name_ + ": example " + std::to_string(i / width) + ", value " +
             std::to_string(i % width) +
-            ": want a whole number, which an embedding looks up, it is " + std::to_string(value));
+            ": want a whole number below 2^24, as floats have them exactly, for an embedding to "
+            "look up; it is " + std::to_string(value));
       }
       ids_.values.push_back(static_cast<int64_t>(value));
     }

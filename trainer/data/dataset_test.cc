@@ -69,17 +69,17 @@ TEST(DatasetTest, IdsAreGatheredBesideFloatsAndAlone) {
 }
 
 TEST(DatasetTest, WholeNumbersAndBytesBecomeIds) {
-  auto floats = Dataset::FromFloats("train", {3, 4, -1, 16'777'216}, 2, {0, 1}, 2);
+  auto floats = Dataset::FromFloats("train", {3, 4, -1, 16'777'215}, 2, {0, 1}, 2);
   auto bytes = Dataset::FromPixels("train", {3, 4, 255, 0}, 2, {0, 1}, 2);
   std::array<int64_t, 2> ids{};
   ASSERT_THAT(floats->TakeAsIds(), IsOk());
   floats->GatherIds(std::array<int64_t, 1>{1}, ids.data());
-  EXPECT_THAT(ids, ElementsAre(-1, 16'777'216));
+  EXPECT_THAT(ids, ElementsAre(-1, 16'777'215));
   ASSERT_THAT(bytes->TakeAsIds(), IsOk());
   bytes->GatherIds(std::array<int64_t, 1>{1}, ids.data());
   EXPECT_THAT(ids, ElementsAre(255, 0));
-  // Of the second it is not known which whole number it was.
-  for (const float bad : {1.5f, 16'777'218.0f, NAN}) {
+  // Of the second it is not known which whole number it was: 2^24 + 1 is the same float.
+  for (const float bad : {1.5f, 16'777'216.0f, NAN}) {
     auto set = Dataset::FromFloats("train", {3, 4, -1, bad}, 2, {0, 1}, 2);
     EXPECT_THAT(set->TakeAsIds(),
                 StatusIs(absl::StatusCode::kInvalidArgument,

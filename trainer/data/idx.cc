@@ -158,10 +158,15 @@ absl::StatusOr<Dataset> WithLabels(IdxArray pixels, const IdxArray& answers, int
 }
 
 absl::StatusOr<Dataset> WithTargets(const IdxArray& pixels, const IdxArray& answers,
-                                    int64_t features, const IdxPaths& paths) {
+                                    int64_t features, const IdxPaths& paths, bool as_ids) {
   const int64_t width = answers.count() / pixels.shape[0];
   ASSIGN_OR_RETURN(std::vector<float> values, FiniteFloats(pixels, features, paths.images));
   ASSIGN_OR_RETURN(std::vector<float> targets, FiniteFloats(answers, width, paths.labels));
+  if (as_ids && !IsFloat(pixels.type)) {
+    const std::vector<double> ids = pixels.Numbers<double>();  // Which has all of 32 bits.
+    return Dataset::ForRegression("read " + paths.labels, {}, 0, std::move(targets), width,
+                                  {{ids.begin(), ids.end()}, features});
+  }
   // As Dataset does with the pixels of a classification.
   if (pixels.type == IdxType::kUint8) {
     for (float& value : values) value /= 255.0f;
@@ -252,7 +257,7 @@ absl::StatusOr<Dataset> ReadLabelledIdx(FileSystem& files, const std::string& im
   if (features == 0) return absl::InvalidArgumentError("read " + images + ": images are empty");
   const ImageShape image = ImageOf(pixels.shape);
   auto set = IsFloat(answers.type)
-                 ? WithTargets(pixels, answers, features, {images, labels})
+                 ? WithTargets(pixels, answers, features, {images, labels}, options.ids)
                  : WithLabels(std::move(pixels), answers, features, {images, labels},
                               options);
   if (set.ok()) set->set_image(image);

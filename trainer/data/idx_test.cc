@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -152,6 +153,16 @@ TEST_F(IdxTest, FloatLabelsAreTargetsOfARegression) {
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->classes(), 0);
   EXPECT_EQ(set->target_width(), 1);
+  // Where they are looked up, bytes are ids as they are, not 1/255 of them.
+  const auto looked_up =
+      ReadLabelledIdx(files_, Images("x.gz", Bytes({0, 255, 51, 0})), targets, {.ids = true});
+  ASSERT_THAT(looked_up, IsOk());
+  ASSERT_EQ(looked_up->examples() * looked_up->ids(), 4);
+  std::vector<int64_t> ids(4);
+  std::vector<int64_t> all(static_cast<size_t>(looked_up->examples()));
+  std::iota(all.begin(), all.end(), 0);
+  looked_up->GatherIds(all, ids.data());
+  EXPECT_THAT(ids, testing::ElementsAre(0, 255, 51, 0));
 }
 
 // Trained on, each would make a model of NaN.

@@ -394,6 +394,9 @@ absl::StatusOr<DataSets> LoadWhatFits(FileSystem& files, const json& spec,
   try {
     ASSIGN_OR_RETURN(DataSets sets, LoadFormat(files, spec, options));
     if (!options.ids) return sets;
+    if (sets.augment.any()) {
+      return InvalidField("data.augment", "the model looks its features up: they are no images");
+    }
     RETURN_IF_ERROR(sets.train.TakeAsIds());
     if (sets.test) {
       RETURN_IF_ERROR(sets.test->TakeAsIds());

@@ -403,8 +403,10 @@ void Chain::LayerNorm(const LayerSpec& layer) {
 
 void Chain::Embedding(const LayerSpec& layer) {
   if (graph_->type(x_).dtype != DType::kInt64) {
-    graph_->Fail(absl::InvalidArgumentError("needs ids, and gets " + graph_->type(x_).ToString() +
-                                            ": it looks up the features, as the first layer"));
+    graph_->Fail(absl::InvalidArgumentError(
+        "needs ids, and gets " + graph_->type(x_).ToString() +
+        ": it looks up the features, as the first layer, of a model whose features are ids "
+        "(OwnModel::ids)"));
     return;
   }
   const Graph::Scope scope(graph_, layer.name);

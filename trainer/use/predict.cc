@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/data/gzip.h"
@@ -63,8 +64,22 @@ bool ParseLine(std::string_view line, std::vector<T>* out) {
   return features != json.end() && Flatten(*features, 0, out);
 }
 
+absl::Status AddIds(std::span<const double> numbers, Examples* out) {
+  for (const double number : numbers) {
+    // Also of what int64 does not hold, no table has a row.
+    constexpr double kMost = int64_t{1} << 53;
+    if (number != std::floor(number) || std::abs(number) > kMost) {
+      return absl::InvalidArgumentError("must be whole numbers, which the model looks up; " +
+                                        nlohmann::json(number).dump() + " is none");
+    }
+    out->ids.push_back(static_cast<int64_t>(number));
+  }
+  return absl::OkStatus();
+}
+
 // The values of an object by name, which the columns make numbers of.
-absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns, Examples* out) {
+absl::Status EncodeLine(std::string_view line, const ExampleForm& form, Examples* out) {
+  const FeatureColumns& columns = *form.columns;
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     return absl::InvalidArgumentError("must be an object of the data's values by name, as " +
@@ -81,20 +96,11 @@ absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns, Ex
     }
     values.push_back(*value);
   }
-  return columns.Encode(values, &out->features, &out->ids);
-}
-
-absl::Status AddIds(std::span<const double> numbers, Examples* out) {
-  for (const double number : numbers) {
-    // Also of what int64 does not hold, no table has a row.
-    constexpr double kMost = int64_t{1} << 53;
-    if (number != std::floor(number) || std::abs(number) > kMost) {
-      return absl::InvalidArgumentError("must be whole numbers, which the model looks up; " +
-                                        nlohmann::json(number).dump() + " is none");
-    }
-    out->ids.push_back(static_cast<int64_t>(number));
-  }
-  return absl::OkStatus();
+  if (!form.ids || columns.ids() > 0) return columns.Encode(values, &out->features, &out->ids);
+  // Quantities, of a model that looks them up.
+  std::vector<float> quantities;
+  RETURN_IF_ERROR(columns.Encode(values, &quantities, &out->ids));
+  return AddIds(std::vector<double>(quantities.begin(), quantities.end()), out);
 }
 
 // The numbers of a line.
@@ -135,6 +141,7 @@ void Softmax(std::span<const float> logits, std::span<float> out) {
 template <typename T>
 void FillBatch(std::span<const T> all, int64_t first, std::span<T> batch) {
   const size_t width = batch.size() / static_cast<size_t>(kBatch);
+  CHECK(static_cast<size_t>(first) * width < all.size()) << "examples have other numbers";
   const std::span<const T> rest = all.subspan(static_cast<size_t>(first) * width);
   const auto end =
       std::ranges::copy(rest.first(std::min(rest.size(), batch.size())), batch.begin()).out;
@@ -223,7 +230,7 @@ absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string&
     if (line.empty()) continue;
     const absl::Status status = form.columns == nullptr
                                     ? AddLine(line, form, &examples)
-                                    : EncodeLine(line, *form.columns, &examples);
+                                    : EncodeLine(line, form, &examples);
     if (!status.ok()) return BadLine(name, number, std::string(status.message()));
     ++examples.count;
   }

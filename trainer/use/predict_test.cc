@@ -160,6 +160,17 @@ TEST(PredictTest, ColumnsTakeValuesByName) {
               HasSubstr("line 2: column \"age\" of feature \"age\": the value is missing"));
   EXPECT_THAT(parse("{\"age\": [1]}").status().message(),
               HasSubstr("\"age\" must be a text, a number or null"));
+  // Quantities, which a model looks up: all examples got row 0 of its table.
+  const auto numeric = FeatureColumns::Parse(
+      nlohmann::json::parse(R"([{"name": "age", "type": "numeric"}])"), "data.columns");
+  ASSERT_THAT(numeric, IsOk());
+  const ExampleForm form{.features = 1, .ids = true, .columns = &*numeric};
+  const auto looked_up = ParseExamples("{\"age\": 39}\n{\"age\": 4}\n", "-", form);
+  ASSERT_THAT(looked_up, IsOk());
+  EXPECT_THAT(looked_up->ids, ElementsAre(39, 4));
+  EXPECT_TRUE(looked_up->features.empty());
+  EXPECT_THAT(ParseExamples("{\"age\": 39.5}", "-", form).status().message(),
+              HasSubstr("line 1: must be whole numbers, which the model looks up; 39.5 is none"));
   for (const char* encoded : {"[3, 1]", "3, 1", "{\"age\": 1"}) {
     EXPECT_THAT(parse(encoded).status().message(), HasSubstr("line 1: must be an object of"))
         << encoded;

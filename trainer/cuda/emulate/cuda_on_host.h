@@ -31,9 +31,12 @@ void WaitForBlock(int line);
 // Until all lanes of `mask` have come to `line`; hands each lane's `value` to all.
 struct Lanes {
   uint32_t values[32];
-  unsigned own;  // This thread's lane.
+  unsigned own;    // This thread's lane.
+  unsigned there;  // Those that have come, a bit each.
 };
 Lanes WaitForWarp(unsigned mask, uint32_t value, int line);
+// Ends the run: `lane` has no value to give.
+void RefuseLane(unsigned lane, const char* why, int line);
 // Before and after an access that no other thread comes between.
 void BeginAtomic();
 void EndAtomic();
@@ -44,6 +47,8 @@ T FromLane(unsigned mask, T value, unsigned lane, int line) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   const Lanes lanes = WaitForWarp(mask, bits, line);
+  if ((mask >> lane & 1) == 0) RefuseLane(lane, "is not in the mask", line);
+  if ((lanes.there >> lane & 1) == 0) RefuseLane(lane, "has ended, or is none", line);
   std::memcpy(&value, &lanes.values[lane], sizeof(bits));
   return value;
 }
@@ -81,7 +86,7 @@ T Atomically(T* address, Change change) {
 
 constexpr int warpSize = 32;
 
-struct float2 {
+struct alignas(8) float2 {
   float x, y;
 };
 struct alignas(16) float4 {

@@ -32,6 +32,7 @@ struct Thread {
   State state = State::kReady;
   Place place;
   Toucher toucher;
+  WarpClock clock{};  // What it knows of the lanes of its warp.
   int line = 0;       // At which it waits.
   unsigned mask = 0;  // Of the lanes with which it waits.
   uint32_t value = 0;
@@ -77,7 +78,19 @@ Index IndexOf(unsigned number, const Index& size) {
   return {number % size.x, number / size.x % size.y, number / (size.x * size.y)};
 }
 
-unsigned CountOf(const Index& size) { return size.x * size.y * size.z; }
+uint64_t CountOf(const Index& size) { return uint64_t{size.x} * size.y * size.z; }
+
+bool IsLaunch(const Launch& launch) {
+  const uint64_t threads = CountOf(launch.block);
+  return threads > 0 && threads <= Emulator::kThreadsMax &&
+         launch.block.z <= Emulator::kBlockZMax && CountOf(launch.grid) > 0 &&
+         launch.grid.x <= Emulator::kGridXMax && launch.grid.y <= Emulator::kGridYzMax &&
+         launch.grid.z <= Emulator::kGridYzMax;
+}
+
+std::string TextOf(const Index& size) {
+  return std::to_string(size.x) + " × " + std::to_string(size.y) + " × " + std::to_string(size.z);
+}
 
 }  // namespace
 
@@ -103,17 +116,28 @@ Lanes WaitForWarp(unsigned mask, uint32_t value, int line) {
   thread.line = line;
   thread.mask = mask;
   thread.value = value;
-  thread.lanes.own = lane;
   Yield();
   return thread.lanes;
+}
+
+void RefuseLane(unsigned lane, const char* why, int line) {
+  Fail(NameOf(*now.thread) + " takes in line " + std::to_string(line) + " the value of lane " +
+       std::to_string(lane) + ", which " + why);
 }
 
 void BeginAtomic() { now.thread->toucher.atomically = true; }
 void EndAtomic() { now.thread->toucher.atomically = false; }
 
+void OnMisaligned(const void* address, size_t bytes) {
+  if (now.thread == nullptr) return;
+  Fail(NameOf(*now.thread) + " takes " + std::to_string(bytes) + " bytes at once at " +
+       std::to_string(reinterpret_cast<uintptr_t>(address) % bytes) + " behind a multiple of that");
+}
+
 void OnAccess(const void* address, size_t bytes, bool writes) {
   if (now.thread == nullptr) return;
-  std::string wrong = now.memory->Access(address, bytes, writes, now.thread->toucher);
+  const Thread& thread = *now.thread;
+  std::string wrong = now.memory->Access(address, bytes, writes, thread.toucher, thread.clock);
   if (!wrong.empty()) Fail(std::move(wrong));
 }
 
@@ -183,27 +207,41 @@ class Emulator::Block {
   static bool ReleaseWarp(std::span<Thread> warp) {
     for (Thread& thread : warp) {
       if (thread.state != Thread::State::kAtWarp) continue;
-      const auto waits_with = [&](size_t lane) {
-        return lane < warp.size() && warp[lane].state == Thread::State::kAtWarp &&
-               warp[lane].mask == thread.mask && warp[lane].line == thread.line;
-      };
-      bool all = true;
-      for (size_t lane = 0; lane < kWarp; ++lane) {
-        if ((thread.mask >> lane & 1) != 0 && !waits_with(lane)) all = false;
-      }
-      if (!all) continue;
-      std::array<uint32_t, kWarp> values{};
-      const unsigned mask = thread.mask;
-      for (size_t lane = 0; lane < warp.size(); ++lane) values[lane] = warp[lane].value;
+      // Lanes that there are not, or that have ended, are not waited for.
+      unsigned there = 0, waiting = 0;
       for (size_t lane = 0; lane < warp.size(); ++lane) {
-        if ((mask >> lane & 1) == 0) continue;
-        std::ranges::copy(values, warp[lane].lanes.values);
-        ++warp[lane].toucher.warp_barriers;
-        warp[lane].state = Thread::State::kReady;
+        const unsigned bit = thread.mask & 1u << lane;
+        if (warp[lane].state != Thread::State::kDone) there |= bit;
+        if (warp[lane].state == Thread::State::kAtWarp && warp[lane].mask == thread.mask &&
+            warp[lane].line == thread.line) {
+          waiting |= bit;
+        }
       }
+      if (there != waiting) continue;
+      Meet(warp, waiting);
       return true;
     }
     return false;
+  }
+
+  // They know each other's values, and what each has done before.
+  static void Meet(std::span<Thread> warp, unsigned lanes) {
+    Lanes met{.values = {}, .own = 0, .there = lanes};
+    WarpClock clock{};
+    for (size_t lane = 0; lane < warp.size(); ++lane) {
+      if ((lanes >> lane & 1) == 0) continue;
+      met.values[lane] = warp[lane].value;
+      warp[lane].clock[lane] = ++warp[lane].toucher.warp_barriers;
+      std::ranges::transform(clock, warp[lane].clock, clock.begin(),
+                             [](uint32_t one, uint32_t other) { return std::max(one, other); });
+    }
+    for (size_t lane = 0; lane < warp.size(); ++lane) {
+      if ((lanes >> lane & 1) == 0) continue;
+      met.own = static_cast<unsigned>(lane);
+      warp[lane].lanes = met;
+      warp[lane].clock = clock;
+      warp[lane].state = Thread::State::kReady;
+    }
   }
 
   bool ReleaseBlock() {
@@ -244,7 +282,8 @@ class Emulator::Block {
 
 Emulator::Emulator() {
   const auto bytes = static_cast<size_t>(__stop_cuda_shared - __start_cuda_shared);
-  memory_.Add("shared memory", __start_cuda_shared, bytes, /*written=*/false);
+  // What lies beside it are other variables of the program.
+  memory_.Add("shared memory", __start_cuda_shared, bytes, /*written=*/false, /*guarded=*/false);
 }
 
 Emulator::~Emulator() { memory_.Remove(__start_cuda_shared); }
@@ -262,12 +301,13 @@ std::vector<unsigned> Emulator::InOrder(unsigned count, const Launch& launch,
 
 absl::Status Emulator::Run(const Launch& launch, absl::FunctionRef<void()> kernel) {
   CHECK(now.memory == nullptr) << "one run at a time";
-  const unsigned threads = CountOf(launch.block), blocks = CountOf(launch.grid);
-  if (threads == 0 || threads > kThreadsMax || blocks == 0) {
-    return absl::InvalidArgumentError(launch.kernel + ": " + std::to_string(blocks) +
-                                      " blocks of " + std::to_string(threads) +
+  if (!IsLaunch(launch)) {
+    return absl::InvalidArgumentError(launch.kernel + ": " + TextOf(launch.grid) +
+                                      " blocks of " + TextOf(launch.block) +
                                       " threads are no launch");
   }
+  const auto threads = static_cast<unsigned>(CountOf(launch.block));
+  const auto blocks = static_cast<unsigned>(CountOf(launch.grid));
   memory_.Forget();
   counts_ = {};
   now = {.memory = &memory_, .kernel = &kernel, .thread = nullptr, .scheduler = {}, .wrong = {}};

@@ -56,8 +56,9 @@ struct Counts {
 
 class Emulator {
  public:
-  // As CUDA has it.
-  static constexpr unsigned kThreadsMax = 1'024;
+  // As GPUs have it (CUDA C++ Programming Guide, compute capabilities).
+  static constexpr unsigned kThreadsMax = 1'024, kBlockZMax = 64;
+  static constexpr unsigned kGridXMax = 0x7fffffff, kGridYzMax = 65'535;
 
   Emulator();
   ~Emulator();
@@ -83,10 +84,10 @@ class DeviceBuffer {
  public:
   DeviceBuffer(Emulator& emulator, std::string name, size_t count)
       : memory_(emulator.memory()),
-        room_(count * sizeof(T) + 2 * kBesideBytes),
-        data_(reinterpret_cast<T*>(Aligned(room_.data() + kBesideBytes - kAlignment))),
+        room_(count * sizeof(T) + 2 * kBesideBytes + kAlignment),
+        data_(reinterpret_cast<T*>(Aligned(room_.data() + kBesideBytes))),
         count_(count) {
-    memory_.Add(std::move(name), data_, count * sizeof(T), /*written=*/false);
+    memory_.Add(std::move(name), data_, count * sizeof(T), /*written=*/false, /*guarded=*/true);
   }
   DeviceBuffer(Emulator& emulator, std::string name, std::span<const T> from)
       : DeviceBuffer(emulator, std::move(name), from.size()) {

@@ -5,6 +5,7 @@
 
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -138,7 +139,18 @@ TEST_F(EmulatorTest, ABarrierThatSomeThreadsMissIsFound) {
 }
 
 TEST_F(EmulatorTest, AMaskWithLanesThatDoNotComeIsFound) {
-  ExpectWrong(WarpSumOfHalfTheMask, 32, 1, " waits for its warp in line ", 32);
+  ExpectWrong(WarpSumOfHalfTheMask, 32, 1, ", which has ended, or is none", 32);
+  ExpectWrong(WarpSumWithAMaskOfHalf, 32, 1, ", which is not in the mask", 32);
+}
+
+TEST_F(EmulatorTest, BarriersOrderOnlyWhoComesToThem) {
+  ExpectWrong(HandOverPastTheMask, 32, 1, "shared memory, which ", 32);
+  // The other warp's readers stay, however many read after them.
+  ExpectWrong(WriteWhatAnotherWarpReads, 64, 1, " of sums, which thread ", 64);
+}
+
+TEST_F(EmulatorTest, AVectorAtAnAddressThatIsNoMultipleOfItIsFound) {
+  ExpectWrong(CopyMisaligned, 32, 1, "takes 16 bytes at once at 4 behind a multiple of that", 32);
 }
 
 TEST_F(EmulatorTest, AfterAMistakeTheNextRunIsAsIfThereHadBeenNone) {
@@ -151,8 +163,10 @@ TEST_F(EmulatorTest, AfterAMistakeTheNextRunIsAsIfThereHadBeenNone) {
 }
 
 TEST_F(EmulatorTest, ALaunchThatNoGpuTakesIsRefused) {
-  for (const unsigned threads : {0u, 1'025u}) {
-    EXPECT_THAT(emulator_.Run({.kernel = "K", .block = {threads, 1, 1}}, [] {}),
+  for (const auto& [grid, block] : std::vector<std::pair<Index, Index>>{
+           {{1, 1, 1}, {0, 1, 1}}, {{1, 1, 1}, {1'025, 1, 1}}, {{1, 1, 1}, {1, 1, 65}},
+           {{1, 65'536, 1}, {1, 1, 1}}, {{65'536, 65'536, 1}, {1, 1, 0}}}) {
+    EXPECT_THAT(emulator_.Run({.kernel = "K", .grid = grid, .block = block}, [] {}),
                 StatusIs(Code::kInvalidArgument, HasSubstr("are no launch")));
   }
 }

@@ -16,8 +16,6 @@ def emulated_kernels(name, srcs, hdrs, deps = []):
             # Its calls are the emulator's (watch.cc); no library of a sanitizer is linked.
             "-fno-sanitize=all",
             "-fsanitize=thread",
-            # Of `extern __shared__` and pragmas that are CUDA's.
-            "-Wno-unknown-pragmas",
         ],
         deps = deps + ["//trainer/cuda/emulate:emulator"],
     )

@@ -9,19 +9,12 @@ namespace taas::cuda::emulate {
 namespace {
 
 constexpr int kWarp = 32;
+// Of a byte that many read: a block's thread that writes it then is found by one of them as by all,
+// but of its own warp, whose lanes are ordered one by one.
+constexpr size_t kReadersMax = 2 * kWarp;
 
 bool Same(const Toucher& one, const Toucher& other) {
   return one.block == other.block && one.thread == other.thread;
-}
-
-// Whether `earlier` comes before `now` for every order of the threads, or need not.
-bool Ordered(const Toucher& earlier, const Toucher& now) {
-  if (earlier.thread < 0 || Same(earlier, now)) return true;
-  if (earlier.atomically && now.atomically) return true;
-  if (earlier.block != now.block) return false;
-  if (earlier.block_barriers < now.block_barriers) return true;
-  return earlier.thread / kWarp == now.thread / kWarp &&
-         earlier.warp_barriers < now.warp_barriers;
 }
 
 std::string NameOf(const Toucher& by) {
@@ -30,9 +23,10 @@ std::string NameOf(const Toucher& by) {
 
 }  // namespace
 
-void MemoryWatch::Add(std::string name, void* data, size_t bytes, bool written) {
+void MemoryWatch::Add(std::string name, void* data, size_t bytes, bool written, bool guarded) {
   Range range{.name = std::move(name),
               .begin = static_cast<const char*>(data),
+              .guarded = guarded,
               .cells = std::vector<Cell>(bytes)};
   for (Cell& cell : range.cells) cell.written = written;
   ranges_.push_back(std::move(range));
@@ -71,24 +65,56 @@ int64_t MemoryWatch::FirstUnwritten(const void* data) const {
   return found == cells.end() ? -1 : found - cells.begin();
 }
 
-std::string MemoryWatch::AccessByte(Cell& cell, bool writes, const Toucher& by) {
-  const bool reads = !writes || by.atomically;
-  if (reads && !cell.written) return "which nobody has written";
-  if (!Ordered(cell.writer, by)) return "which " + NameOf(cell.writer) + " writes at the same time";
+// Whether `earlier` comes before what is done now for every order of the threads, or need not.
+bool MemoryWatch::Ordered(const Toucher& earlier, const By& by) {
+  const Toucher& now = by.toucher;
+  if (earlier.thread < 0 || Same(earlier, now)) return true;
+  if (earlier.atomically && now.atomically) return true;
+  if (earlier.block != now.block) return false;
+  if (earlier.block_barriers < now.block_barriers) return true;
+  return earlier.thread / kWarp == now.thread / kWarp &&
+         earlier.warp_barriers < by.clock[static_cast<size_t>(earlier.thread % kWarp)];
+}
+
+void MemoryWatch::AddReader(Cell& cell, const By& by) {
+  // Who is before this one is before all that comes after it.
+  std::erase_if(cell.readers, [&](const Toucher& reader) { return Ordered(reader, by); });
+  if (cell.readers.size() < kReadersMax) {
+    cell.readers.push_back(by.toucher);
+    return;
+  }
+  const auto of_its_block = std::ranges::find(cell.readers, by.toucher.block, &Toucher::block);
+  *(of_its_block == cell.readers.end() ? cell.readers.begin() : of_its_block) = by.toucher;
+}
+
+std::string MemoryWatch::AccessByte(Cell& cell, bool writes, const By& by) {
+  const bool atomic = by.toucher.atomically;
+  if ((!writes || atomic) && !cell.written) return "which nobody has written";
+  for (const Toucher* writer : {&cell.writer, &cell.other_atomic}) {
+    if (!Ordered(*writer, by)) return "which " + NameOf(*writer) + " writes at the same time";
+  }
   if (!writes) {
-    if (!Same(cell.reader, by)) cell.other_reader = std::exchange(cell.reader, by);
-    cell.reader = by;
+    // The reading half of an atomic access is part of it.
+    if (!atomic) AddReader(cell, by);
     return "";
   }
-  for (const Toucher* reader : {&cell.reader, &cell.other_reader}) {
-    if (!Ordered(*reader, by)) return "which " + NameOf(*reader) + " reads at the same time";
+  for (const Toucher& reader : cell.readers) {
+    if (!Ordered(reader, by)) return "which " + NameOf(reader) + " reads at the same time";
   }
-  cell = {.written = true, .writer = by, .reader = {}, .other_reader = {}};
+  cell.written = true;
+  if (!atomic) {
+    // Who races with those before races with this one, too.
+    cell.readers.clear();
+    cell.other_atomic = {};
+  } else if (cell.writer.atomically && !Same(cell.writer, by.toucher)) {
+    cell.other_atomic = cell.writer;
+  }
+  cell.writer = by.toucher;
   return "";
 }
 
 std::string MemoryWatch::Access(const void* address, size_t bytes, bool writes,
-                                const Toucher& by) {
+                                const Toucher& by, const WarpClock& clock) {
   const char* const at = static_cast<const char*>(address);
   const Range* beside = nullptr;
   const auto what = [&](const Range& range) {
@@ -98,13 +124,14 @@ std::string MemoryWatch::Access(const void* address, size_t bytes, bool writes,
   for (Range& range : ranges_) {
     const char* const end = range.begin + range.cells.size();
     if (at < range.begin || at + bytes > end) {
-      if (at + kBesideBytes > range.begin && at < end + kBesideBytes) beside = &range;
+      const bool near = at + kBesideBytes > range.begin && at < end + kBesideBytes;
+      if (range.guarded && near) beside = &range;
       continue;
     }
     (writes ? written_bytes_ : read_bytes_) += static_cast<int64_t>(bytes);
     for (size_t i = 0; i < bytes; ++i) {
       Cell& cell = range.cells[static_cast<size_t>(at - range.begin) + i];
-      const std::string wrong = AccessByte(cell, writes, by);
+      const std::string wrong = AccessByte(cell, writes, {by, clock});
       if (!wrong.empty()) return what(range) + ", " + wrong;
     }
     return "";

@@ -2,8 +2,8 @@
 // touched it last. So reads of what nobody wrote, races and accesses beside a buffer are found.
 //
 // Two threads race if both touch a byte, one of them writes, not both atomically, and nothing comes
-// between that orders them: a barrier of their block, a barrier of their warp. Threads of different
-// blocks are ordered by nothing.
+// between that orders them: a barrier of their block, or barriers of their warp, by clocks of its
+// lanes. Threads of different blocks are ordered by nothing.
 //
 // Ownership: borrows the memory that it watches. Threads: one at a time. Errors: the first thing
 // that is wrong, in words; "" while nothing is.
@@ -14,6 +14,7 @@
 #ifndef TRAINER_CUDA_EMULATE_MEMORY_WATCH_H_
 #define TRAINER_CUDA_EMULATE_MEMORY_WATCH_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,25 +26,31 @@ namespace taas::cuda::emulate {
 // a row or a block goes.
 constexpr size_t kBesideBytes = 1 << 16;
 
+// Of the lanes of a warp: how many of its own barriers of the warp each has passed, as far as who
+// has the clock knows.
+using WarpClock = std::array<uint32_t, 32>;
+
 // Who touches a byte, and when.
 struct Toucher {
   int64_t block = -1;
   int thread = -1;  // In the block.
-  int64_t block_barriers = 0, warp_barriers = 0;  // That it has passed in this block.
+  int64_t block_barriers = 0;  // That it has passed.
+  uint32_t warp_barriers = 0;  // Its own place in its clock.
   bool atomically = false;
 };
 
 class MemoryWatch {
  public:
-  // `written`: by the host.
-  void Add(std::string name, void* data, size_t bytes, bool written);
+  // `written`: by the host. Beside a `guarded` range lie kBesideBytes that are nobody's.
+  void Add(std::string name, void* data, size_t bytes, bool written, bool guarded);
   void Remove(const void* data);
   // Of a range: as if nobody had written it, or somebody had.
   void SetWritten(const void* data, bool written);
   // A launch begins: what was before it is ordered before it.
   void Forget();
 
-  std::string Access(const void* address, size_t bytes, bool writes, const Toucher& by);
+  std::string Access(const void* address, size_t bytes, bool writes, const Toucher& by,
+                     const WarpClock& clock);
   int64_t read_bytes() const { return read_bytes_; }
   int64_t written_bytes() const { return written_bytes_; }
   // The first byte of a range that nobody has written; -1 for none.
@@ -52,16 +59,25 @@ class MemoryWatch {
  private:
   struct Cell {
     bool written = false;
-    Toucher writer, reader, other_reader;  // The readers are two different threads.
+    Toucher writer;
+    Toucher other_atomic;  // Of another thread than the last, which wrote atomically, too.
+    std::vector<Toucher> readers;  // That nothing orders before the last.
   };
   struct Range {
     std::string name;
     const char* begin;
+    bool guarded;  // What lies beside it is its own.
     std::vector<Cell> cells;
   };
   Range* Find(const void* data);
   const Range* Find(const void* data) const;
-  static std::string AccessByte(Cell& cell, bool writes, const Toucher& by);
+  struct By {
+    const Toucher& toucher;
+    const WarpClock& clock;
+  };
+  static bool Ordered(const Toucher& earlier, const By& by);
+  static std::string AccessByte(Cell& cell, bool writes, const By& by);
+  static void AddReader(Cell& cell, const By& by);
 
   std::vector<Range> ranges_;
   int64_t read_bytes_ = 0, written_bytes_ = 0;

@@ -92,6 +92,34 @@ __global__ void WarpSumOfHalfTheMask(SumParams p) {
   if (threadIdx.x == 0) p.sums[blockIdx.x] = sum;
 }
 
+__global__ void WarpSumWithAMaskOfHalf(SumParams p) {
+  float sum = ElementOrZero(p);
+  if (threadIdx.x >= 16) return;
+  for (unsigned delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffff, sum, delta);
+  if (threadIdx.x == 0) p.sums[blockIdx.x] = sum;
+}
+
+__global__ void HandOverPastTheMask(SumParams p) {
+  __shared__ float cell;
+  if (threadIdx.x < 16) {
+    for (int i = 0; i < 3; ++i) __syncwarp(0xffff);
+    if (threadIdx.x == 0) p.sums[0] = cell;
+  } else if (threadIdx.x == 16) {
+    cell = p.x[0];
+  }
+}
+
+__global__ void WriteWhatAnotherWarpReads(SumParams p) {
+  const float first = p.sums[0];
+  __syncwarp();
+  if (threadIdx.x == 63) p.sums[0] = first + 1;
+}
+
+__global__ void CopyMisaligned(SumParams p) {
+  const auto* const from = reinterpret_cast<const float4*>(p.x + 1);
+  if (threadIdx.x == 0) *reinterpret_cast<float4*>(p.sums) = *from;
+}
+
 __global__ void AtomicSum(SumParams p) {
   if (ElementOf() < p.count) atomicAdd(&p.sums[0], p.x[ElementOf()]);
 }

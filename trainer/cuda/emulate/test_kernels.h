@@ -38,7 +38,15 @@ __global__ void BlockSumWithoutBarrier(SumParams p);
 __global__ void BlockSumOfUnwritten(SumParams p);
 __global__ void BlockSumBarrierForSome(SumParams p);
 __global__ void BlockSumAfterReturn(SumParams p);
+// A shuffle of lanes that have ended, of one that is not in the mask.
 __global__ void WarpSumOfHalfTheMask(SumParams p);
+__global__ void WarpSumWithAMaskOfHalf(SumParams p);
+// Some lanes wait for each other, the others do not.
+__global__ void HandOverPastTheMask(SumParams p);
+// x[i] is read by each lane of two warps, one of which then writes it.
+__global__ void WriteWhatAnotherWarpReads(SumParams p);
+// By four at once, from an address that is none of four.
+__global__ void CopyMisaligned(SumParams p);
 
 // sums[0] += each element of x, in whatever order.
 __global__ void AtomicSum(SumParams p);

@@ -11,6 +11,8 @@ namespace taas::cuda::emulate {
 
 // By the thread that runs; nothing outside of a run.
 void OnAccess(const void* address, size_t bytes, bool writes);
+// By an instruction that a GPU has for aligned addresses only.
+void OnMisaligned(const void* address, size_t bytes);
 
 }  // namespace taas::cuda::emulate
 
