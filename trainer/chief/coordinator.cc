@@ -11,9 +11,6 @@
 namespace taas {
 namespace {
 
-// Between attempts to begin a generation: short at first, since a parameter server is back in a
-// moment, and longer where each attempt is refused (coordinator_acts.cc).
-constexpr std::chrono::milliseconds kFirstPause{50};
 // Between looks at a disk that is all that is waited for.
 constexpr std::chrono::milliseconds kLookAtDisk{20};
 // Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
@@ -33,7 +30,6 @@ Coordinator::Coordinator(const Clock& clock, Options options, StatusBoard& board
                     .config_hash = ConfigHash(options_.config),
                     .data_identity = task.data_identity(),
                     .self = options_.self}),
-      pause_(kFirstPause),
       saves_(clock, board,
              {.steps = options_.config.checkpoint_steps,
               .seconds = std::chrono::seconds(options_.config.checkpoint_seconds)}) {}

@@ -44,6 +44,10 @@
 
 namespace taas {
 
+// Between attempts to begin a generation, and to reach who holds the model: short at first, since a
+// parameter server is back in a moment.
+constexpr std::chrono::milliseconds kRetryPause{50};
+
 class Coordinator {
  public:
   struct Options {
@@ -131,7 +135,7 @@ class Coordinator {
   Clock::Time awaited_since_{};
   Clock::Time wait_logged_{};
   std::map<ReplicaId, Clock::Time> probed_;
-  std::chrono::milliseconds pause_;    // Before the next generation, should this one fail.
+  std::chrono::milliseconds pause_ = kRetryPause;  // Before the next generation, if this fails.
   int64_t step_ = 0;                   // Committed, as the holder said last.
   // The last cut: what a lost generation goes back to. It does not change any more: the disk may
   // read it, or an earlier one.

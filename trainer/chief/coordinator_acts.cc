@@ -18,8 +18,7 @@ namespace {
 // How long the coordinator looks away: WAIT_STEP answers at once at its step, this bounds the rest
 // (fences, lost members, signals).
 constexpr std::chrono::milliseconds kLookAway{50};
-// Between attempts to begin a generation, and to reach who holds the model.
-constexpr std::chrono::milliseconds kRetryPause{50};
+// Of kRetryPause, where each attempt is refused.
 constexpr std::chrono::milliseconds kRetryPauseMax{2'000};
 // A missing peer's address is tried this often to say why it is missing.
 constexpr std::chrono::milliseconds kProbeEvery{2'000};

@@ -208,6 +208,18 @@ class CoordinatorTest : public testing::Test {
     return coordinator_->desk().Beat(request);
   }
   static void WantToGo(wire::BeatRequest& request) { request.set_wants_to_go(true); }
+  // As a worker that has done what it had.
+  wire::BeatReply AskForBatches(int worker) {
+    return Beat({"worker", worker}, [this](wire::BeatRequest& request) {
+      request.set_wanted(16);
+      request.set_lease_sequence(++lease_sequence_);
+    });
+  }
+  // A field of the configuration: checkpoints in a directory of that name, so often.
+  static std::string Checkpoints(const std::string& every, const std::string& name) {
+    return R"(, "checkpoint": {)" + every + R"(, "dir": ")" + std::getenv("TEST_TMPDIR") + "/" +
+           name + "\"}";
+  }
   // Asks without pause until it is so; false after ten seconds.
   bool Until(const std::function<bool()>& so) {
     const Clock::Time deadline = clock_.Now() + 10s;
@@ -232,6 +244,7 @@ class CoordinatorTest : public testing::Test {
   std::vector<std::unique_ptr<comm::Listener>> listeners_;
   std::unique_ptr<Coordinator> coordinator_;
   absl::Status ended_;
+  uint64_t lease_sequence_ = 0;
   std::thread run_;
 };
 
@@ -396,16 +409,9 @@ TEST_F(CoordinatorTest, WhatAWorkerThatLeavesHasNotDoneIsLentToOthersAtOnce) {
   Join({"ps", 0}, Serve());
   Join({"worker", 0});
   Join({"worker", 1});
-  uint64_t sequence = 0;
-  const auto ask = [&](int worker) {
-    return Beat({"worker", worker}, [&](wire::BeatRequest& request) {
-      request.set_wanted(16);
-      request.set_lease_sequence(++sequence);
-    });
-  };
   std::set<int64_t> lent;
   ASSERT_TRUE(Until([&] {
-    const wire::BeatReply reply = ask(0);
+    const wire::BeatReply reply = AskForBatches(0);
     lent.insert(reply.batches().begin(), reply.batches().end());
     return !lent.empty();
   }));
@@ -413,10 +419,10 @@ TEST_F(CoordinatorTest, WhatAWorkerThatLeavesHasNotDoneIsLentToOthersAtOnce) {
   *leave.mutable_identity() = IdentityOf({"worker", 0});
   coordinator_->desk().Leave(leave);
   const Clock::Time left = clock_.Now();
-  EXPECT_EQ(ask(0).batches_size(), 0);
+  EXPECT_EQ(AskForBatches(0).batches_size(), 0);
   std::set<int64_t> others;
   EXPECT_TRUE(Until([&] {
-    const wire::BeatReply reply = ask(1);
+    const wire::BeatReply reply = AskForBatches(1);
     others.insert(reply.batches().begin(), reply.batches().end());
     return std::includes(others.begin(), others.end(), lent.begin(), lent.end());
   }));
@@ -426,8 +432,7 @@ TEST_F(CoordinatorTest, WhatAWorkerThatLeavesHasNotDoneIsLentToOthersAtOnce) {
 // Symptom: a parameter server that was told to stop while a slow disk took a checkpoint ended after
 // twenty seconds without a cut, and what it had learned since was lost.
 TEST_F(CoordinatorTest, AParameterServerThatIsToldToStopDuringASaveMayGoWithACut) {
-  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
-                      std::string(std::getenv("TEST_TMPDIR")) + R"(/hanging"})");
+  Start(/*ps=*/1, Checkpoints(R"("everySeconds": 1)", "hanging"));
   disk_.hangs = true;
   Join({"ps", 0}, Serve());
   ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
@@ -446,8 +451,7 @@ TEST_F(CoordinatorTest, TheLastStepIsShownWhereACutForAnEarlierOneFindsIt) {
     asked.set_value();
     last.get_future().wait();
   };
-  Start(/*ps=*/1, R"(, "checkpoint": {"everySteps": 19, "dir": ")" +
-                      std::string(std::getenv("TEST_TMPDIR")) + R"(/last"})");
+  Start(/*ps=*/1, Checkpoints(R"("everySteps": 19)", "last"));
   Join({"ps", 0}, relay.address());
   ReplicaObserver observer;
   observer.on_gradient = [&](int64_t batch) {
@@ -464,8 +468,7 @@ TEST_F(CoordinatorTest, TheLastStepIsShownWhereACutForAnEarlierOneFindsIt) {
 
 // And, told to stop at the same moment, the chief waited for its disk and let nobody go.
 TEST_F(CoordinatorTest, AParameterServerMayGoWithACutWhileAChiefThatEndsWaitsForItsDisk) {
-  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
-                      std::string(std::getenv("TEST_TMPDIR")) + R"(/ending"})");
+  Start(/*ps=*/1, Checkpoints(R"("everySeconds": 1)", "ending"));
   disk_.hangs = true;
   Join({"ps", 0}, Serve());
   ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
@@ -479,8 +482,7 @@ TEST_F(CoordinatorTest, AParameterServerMayGoWithACutWhileAChiefThatEndsWaitsFor
 
 // A generation begins beside a save, too.
 TEST_F(CoordinatorTest, AParameterServerThatIsReplacedDuringASaveGetsTheLastCut) {
-  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
-                      std::string(std::getenv("TEST_TMPDIR")) + R"(/replaced"})");
+  Start(/*ps=*/1, Checkpoints(R"("everySeconds": 1)", "replaced"));
   disk_.hangs = true;
   Join({"ps", 0}, Serve());
   ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
@@ -495,19 +497,12 @@ TEST_F(CoordinatorTest, AParameterServerThatIsReplacedDuringASaveGetsTheLastCut)
 
 // Symptom: who came while a slow disk took a checkpoint, and who was lost, was seen to afterwards.
 TEST_F(CoordinatorTest, WorkersThatComeDuringASaveGetBatches) {
-  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
-                      std::string(std::getenv("TEST_TMPDIR")) + R"(/slow"})");
+  Start(/*ps=*/1, Checkpoints(R"("everySeconds": 1)", "slow"));
   disk_.hangs = true;
   Join({"ps", 0}, Serve());
   ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
   Join({"worker", 0});
-  uint64_t sequence = 0;
-  EXPECT_TRUE(Until([&] {
-    return Beat({"worker", 0}, [&](wire::BeatRequest& request) {
-             request.set_wanted(1);
-             request.set_lease_sequence(++sequence);
-           }).batches_size() > 0;
-  }));
+  EXPECT_TRUE(Until([&] { return AskForBatches(0).batches_size() > 0; }));
   EXPECT_TRUE(disk_.hangs);
 }
 
@@ -519,15 +514,8 @@ TEST_F(CoordinatorTest, WhatAWorkerHadWhoseConnectionBreaksIsLentToOthersAtOnce)
   Join({"ps", 0}, shard);
   Join({"worker", 0});
   Join({"worker", 1});
-  uint64_t sequence = 0;
-  const auto ask = [&](int worker) {
-    return Beat({"worker", worker}, [&](wire::BeatRequest& request) {
-      request.set_wanted(16);
-      request.set_lease_sequence(++sequence);
-    });
-  };
   wire::BeatReply lent;
-  ASSERT_TRUE(Until([&] { return (lent = ask(0)).batches_size() > 0; }));
+  ASSERT_TRUE(Until([&] { return (lent = AskForBatches(0)).batches_size() > 0; }));
   // It takes the values, and is killed.
   const wire::Identity identity = IdentityOf({"worker", 0});
   auto channel = *comm::Channel::Connect(shard, {});
@@ -546,7 +534,7 @@ TEST_F(CoordinatorTest, WhatAWorkerHadWhoseConnectionBreaksIsLentToOthersAtOnce)
   EXPECT_TRUE(Until([&] {
     // It is never silent: only its connection tells.
     EXPECT_EQ(Beat({"worker", 0}).verdict(), wire::BeatReply::KNOWN);
-    const wire::BeatReply reply = ask(1);
+    const wire::BeatReply reply = AskForBatches(1);
     others.insert(reply.batches().begin(), reply.batches().end());
     return std::includes(others.begin(), others.end(), lent.batches().begin(),
                          lent.batches().end());

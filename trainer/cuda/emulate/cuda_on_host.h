@@ -31,7 +31,6 @@ void WaitForBlock(int line);
 // Until all lanes of `mask` have come to `line`; hands each lane's `value` to all.
 struct Lanes {
   uint32_t values[32];
-  unsigned own;    // This thread's lane.
   unsigned there;  // Those that have come, a bit each.
 };
 Lanes WaitForWarp(unsigned mask, uint32_t value, int line);

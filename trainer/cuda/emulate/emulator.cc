@@ -2,10 +2,8 @@
 
 #include <ucontext.h>
 
-#include <array>
 #include <cstring>
 #include <numeric>
-#include <set>
 
 #include "operator/base/check.h"
 #include "operator/base/random.h"
@@ -226,7 +224,7 @@ class Emulator::Block {
 
   // They know each other's values, and what each has done before.
   static void Meet(std::span<Thread> warp, unsigned lanes) {
-    Lanes met{.values = {}, .own = 0, .there = lanes};
+    Lanes met{.values = {}, .there = lanes};
     WarpClock clock{};
     for (size_t lane = 0; lane < warp.size(); ++lane) {
       if ((lanes >> lane & 1) == 0) continue;
@@ -237,7 +235,6 @@ class Emulator::Block {
     }
     for (size_t lane = 0; lane < warp.size(); ++lane) {
       if ((lanes >> lane & 1) == 0) continue;
-      met.own = static_cast<unsigned>(lane);
       warp[lane].lanes = met;
       warp[lane].clock = clock;
       warp[lane].state = Thread::State::kReady;
