@@ -28,7 +28,8 @@ TEST_FLAGS ?=
 # Many tests wait for something: one more than there are cores keeps these busy.
 SIDE_BY_SIDE = --jobs=16 --local_cpu_resources=HOST_CPUS*1.5
 # Each of these has an output tree of its own: in one, a configuration throws away what another has analysed.
-APART = $(BAZEL) --output_base=$(CACHE)/$@/$(shell echo $(CURDIR) | sha256sum | cut -c1-12) --max_idle_secs=60
+THIS_CLONE = $(shell echo $(CURDIR) | sha256sum | cut -c1-12)
+APART = $(BAZEL) --output_base=$(CACHE)/$@/$(THIS_CLONE) --max_idle_secs=60
 # A node needs namespaces and cgroups. The caches stay those of the caller, and so does what is asked for.
 KEPT = TAAS_CACHE=$(CACHE) $(foreach name,E2E_LOGS TAAS_SEED TAAS_PREVIOUS_IMAGE,$(if $($(name)),$(name)=$($(name))))
 AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env $(KEPT))
@@ -156,10 +157,12 @@ bench-tools: setup
 	@$(BAZEL_BUILD) //bench/operator:creator
 	@mkdir -p bin && install -m 755 "$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)/bench/operator/creator" bin/
 
-## make clean   removes bin/, dist/ and Bazel's output; the caches outside the tree stay
+## make clean   removes bin/, dist/ and Bazel's output, with that of asan, tsan and fuzz; the other caches stay
 clean:
 	@rm -rf bin dist
 	@$(BAZEL) clean
+	@for tree in $(CACHE)/{asan,tsan,fuzz}/$(THIS_CLONE); do \
+		[ ! -d "$$tree" ] || $(BAZEL) --output_base="$$tree" clean --expunge || exit 1; done
 
 setup: page
 

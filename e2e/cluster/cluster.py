@@ -31,6 +31,19 @@ from sandbox import Sandbox
 # The name that examples/own-image.yaml has; there is no registry to pull it from.
 SHELL_IMAGE = "busybox:1.37"
 SHELL_NAMES = (PAUSE_IMAGE, "docker.io/library/" + SHELL_IMAGE)
+# All tests that have a real node need some 3 GB in the end: images, claims and logs. With less than
+# this nothing of it would work.
+DISK_BYTES_MIN = 10 ** 9
+
+
+def check_room(folder):
+    """Containers on a full disk fail in ways that do not tell why."""
+    free = shutil.disk_usage(folder).free
+    if free < DISK_BYTES_MIN:
+        raise RuntimeError(
+            f"the disk of {folder} has {free / 10 ** 9:.1f} GB left and a node needs "
+            f"{DISK_BYTES_MIN / 10 ** 9:.0f} GB: remove what is not needed there, such as "
+            "taas-e2e-logs-* of earlier runs, or let TMPDIR name a folder on another disk")
 
 
 class Cluster:
@@ -84,6 +97,8 @@ class Cluster:
         self.sandbox = None
         try:
             os.mkdir(self.logs)
+            if self.real_node:
+                check_room(self.instance.work)
             self._start()
         except BaseException as error:
             self.__exit__(type(error))

@@ -9,7 +9,7 @@ import tempfile
 import cgroups
 import dns
 import held
-from cluster import SHELL_IMAGE, Cluster
+from cluster import SHELL_IMAGE, Cluster, check_room
 from kubectl import CommandFailed
 from sandbox_guard import GUARDED
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
@@ -97,6 +97,22 @@ class SideBySideTest(Scenario):
             work, interface = other.instance.work, other.instance.interface
         self.assertFalse(os.path.exists(work))
         self.assertNotIn(interface, os.listdir("/sys/class/net"))
+
+
+class DiskTest(Scenario):
+
+    needs = ("components",)
+
+    def test_a_disk_that_is_nearly_full_is_named_before_anything_fails_on_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=500m", "none", folder], check=True)
+            self.addCleanup(lambda: os.path.ismount(folder) and subprocess.run(["umount", folder]))
+            with self.assertRaises(RuntimeError) as refused:
+                check_room(folder)
+            subprocess.run(["umount", folder], check=True)
+        self.assertRegex(str(refused.exception),
+                         f"^the disk of {folder} has 0.5 GB left and a node needs 1 GB: remove")
+        check_room(self.cluster.instance.work)
 
 
 class HeldTest(Scenario):

@@ -141,10 +141,10 @@ disabled_plugins = [{", ".join(unused)}]
             "maxPods": PODS_MAX,
             "maxOpenFiles": min(OPEN_FILES_MAX, hard_limit),
             "oomScoreAdj": 0,
-            # A nearly full disk of a developer evicts nobody, and no imported image is removed:
-            # there is no registry to fetch it from again.
-            "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%",
-                             "nodefs.inodesFree": "1%", "imagefs.available": "1%"},
+            # A nearly full disk of a developer evicts nobody, however large it is, and no imported
+            # image is removed: there is no registry to fetch it from again.
+            "evictionHard": {"memory.available": "100Mi", "nodefs.available": "100Mi",
+                             "nodefs.inodesFree": "1%", "imagefs.available": "100Mi"},
             "imageGCHighThresholdPercent": 100,
             "imageGCLowThresholdPercent": 99,
             "volumePluginDir": os.path.join(self.folder, "volume-plugins"),

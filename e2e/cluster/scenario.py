@@ -78,6 +78,7 @@ class Scenario(unittest.TestCase):
             ("get", "tj,tfjob,pod,service,event,pvc", "-o", "wide", "-n", self.namespace),
             ("get", "tj,tfjob", "-o", "yaml", "-n", self.namespace),
             ("describe", "pods", "-n", self.namespace),
+            ("describe", "nodes", "-l", "type!=kwok"),
             ("logs", "-l", taas.OPERATOR, "-n", taas.NAMESPACE, "--tail=200", "--prefix"),
         )
         with open(path, "w", encoding="utf-8") as file:

@@ -4,7 +4,8 @@
 Words are Bazel's; those that begin with // are targets. A line every ten seconds, in place on a
 terminal: "compiled 212 of 770 files, ran 0 of 408 tests, 3.1 min". Where there is an earlier build
 of the tree nobody knows how many files there will be: "of 770" is left out. What Bazel prints is
-printed; the exit code is its own. After tests it says how long each took.
+printed; the exit code is its own. After tests it says how long each took. After a build that
+compiled something, what was used longest ago goes from a disk cache that has grown too large.
 """
 
 import json
@@ -16,8 +17,14 @@ import tempfile
 import threading
 import time
 
+import prune
+
 LOOK_S = 10
 COMPILATION = "CppCompile"
+DISK_CACHE = "--disk_cache="
+# The tree in one configuration, with all tests, takes some 5 GB: there is room for what is built of
+# other branches, and for one with a sanitizer.
+DISK_CACHE_GIGABYTES_MAX = 12
 
 
 def compilations(bazel, flags, targets):
@@ -85,6 +92,12 @@ class Progress:
             print(file=sys.stderr)
 
 
+def keep_small(flags):
+    for flag in flags:
+        if flag.startswith(DISK_CACHE):
+            prune.run(flag[len(DISK_CACHE):], DISK_CACHE_GIGABYTES_MAX)
+
+
 def main():
     bazel, verb, *words = sys.argv[1:]
     targets = [word for word in words if word.startswith(("//", "@", ":"))]
@@ -107,6 +120,8 @@ def main():
             thread.join()
             for label, seconds in progress.seconds.items():
                 print(f"took {seconds:7.1f} s {label}", flush=True)
+            if progress.compiled:
+                keep_small(flags)
 
 
 if __name__ == "__main__":

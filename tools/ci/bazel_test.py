@@ -48,8 +48,8 @@ class BazelTest(unittest.TestCase):
         bazel = self.write("bazel", FAKE.format(
             events=self.write("events", EVENTS), built=os.path.join(self.folder, built)))
         return subprocess.run([sys.executable, os.path.join(HERE, "bazel.py"), bazel, verb,
-                               "--keep_going", "//a/..."], text=True, capture_output=True,
-                              check=False)
+                               "--disk_cache=" + os.path.join(self.folder, "cache"), "//a/..."],
+                              text=True, capture_output=True, check=False)
 
     def test_a_first_build_counts_of_how_many_and_keeps_the_exit_code(self):
         done = self.run_it("build", built="nothing")
@@ -64,6 +64,15 @@ class BazelTest(unittest.TestCase):
         done = self.run_it("test")
         self.assertIn("ran 1 of 1 tests", done.stderr)
         self.assertEqual(done.stdout, "took     1.5 s //a:b_test\n")
+
+    def test_a_disk_cache_keeps_what_was_used_last(self):
+        os.makedirs(os.path.join(self.folder, "cache", "cas"))
+        for name, used in (("old", 1), ("new", 2)):
+            path = self.write(os.path.join("cache", "cas", name), "")
+            os.truncate(path, 8 * 10 ** 9)  # Holes, which take no room.
+            os.utime(path, (used, used))
+        self.assertIn("removed 8.0 GB", self.run_it("build").stderr)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "cache", "cas")), ["new"])
 
     def test_the_slowest_of_several_logs_come_first(self):
         logs = [self.write("one", "noise\ntook     1.5 s //a:b_test\ntook     0.1 s //a:c_test\n"),
