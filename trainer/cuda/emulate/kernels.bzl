@@ -1,10 +1,11 @@
 """CUDA kernels as the host's compiler compiles them, for tests that run them on the processor."""
 
-def emulated_kernels(name, srcs, hdrs, deps = []):
+def emulated_kernels(name, srcs, hdrs, deps = [], visibility = None):
     """A library of kernels (.cu) whose loads and stores the emulator sees."""
     native.cc_library(
         name = name,
         testonly = True,
+        visibility = visibility,
         srcs = srcs,
         hdrs = hdrs,
         copts = [

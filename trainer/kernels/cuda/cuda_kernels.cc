@@ -1,0 +1,22 @@
+#include "trainer/kernels/cuda/cuda_kernels.h"
+
+#include <memory>
+
+#include "trainer/kernels/cuda/elementwise_ops.h"
+
+namespace taas::cuda {
+
+void AddCudaKernels(KernelRegistry* kernels) {
+  AddElementwiseKernels(kernels);
+}
+
+const KernelRegistry& StandardCudaKernels() {
+  static const KernelRegistry* const kKernels = [] {
+    auto kernels = std::make_unique<KernelRegistry>();
+    AddCudaKernels(kernels.get());
+    return kernels.release();  // Outlives all that is static.
+  }();
+  return *kKernels;
+}
+
+}  // namespace taas::cuda

@@ -1,0 +1,67 @@
+// All kernels of this tree for NVIDIA GPUs: what they take, and the list by which they are found in
+// the compiled images, run on the processor in tests, and launched (launch.h).
+//
+// A kernel is a function in a .cu file of the name that stands here, whose only argument is a struct
+// of plain numbers and of pointers to memory of the device. The struct stands in the header beside
+// the .cu file. One idea is one file.
+//
+// A new kernel: its struct and its function, a line here, its op in *_ops.cc, and a twin in the
+// test (testing/twin.h).
+//
+// Ownership: structs borrow what they point to. Threads and errors: those of a launch.
+
+#ifndef TRAINER_KERNELS_CUDA_KERNELS_H_
+#define TRAINER_KERNELS_CUDA_KERNELS_H_
+
+#include <cstddef>
+#include <type_traits>
+
+#include "trainer/kernels/cuda/elementwise.h"
+
+// KERNEL(function, struct), in the order of files and of names in them.
+#define TAAS_CUDA_KERNELS(KERNEL)     \
+  KERNEL(ScaleKernel, ScaleParams)
+
+namespace taas::cuda {
+
+// What a launch names a kernel by: its number in the list.
+template <typename Params>
+struct KernelRef {
+  int index;
+};
+
+enum KernelIndex : int {
+#define TAAS_KERNEL_INDEX(function, params) kIndexOf##function,
+  TAAS_CUDA_KERNELS(TAAS_KERNEL_INDEX)
+#undef TAAS_KERNEL_INDEX
+      kKernelsCount
+};
+
+#define TAAS_KERNEL_REF(function, params)                                        \
+  static_assert(std::is_trivially_copyable_v<params>, "it is copied to the GPU"); \
+  inline constexpr KernelRef<params> k##function{kIndexOf##function};
+TAAS_CUDA_KERNELS(TAAS_KERNEL_REF)
+#undef TAAS_KERNEL_REF
+
+struct KernelInfo {
+  const char* name;
+  size_t params_bytes;
+};
+
+inline constexpr KernelInfo kKernels[] = {
+#define TAAS_KERNEL_INFO(function, params) {#function, sizeof(params)},
+    TAAS_CUDA_KERNELS(TAAS_KERNEL_INFO)
+#undef TAAS_KERNEL_INFO
+};
+
+}  // namespace taas::cuda
+
+// For those who compile or call them: nvcc, and tests on the processor.
+#if defined(__CUDACC__) || defined(TRAINER_CUDA_EMULATE_CUDA_ON_HOST_H_)
+#define TAAS_KERNEL_FUNCTION(function, params) \
+  extern "C" __global__ void function(const taas::cuda::params p);
+TAAS_CUDA_KERNELS(TAAS_KERNEL_FUNCTION)
+#undef TAAS_KERNEL_FUNCTION
+#endif
+
+#endif  // TRAINER_KERNELS_CUDA_KERNELS_H_

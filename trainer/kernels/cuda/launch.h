@@ -1,0 +1,59 @@
+// How the ops' kernels launch functions on a GPU: through the stream that they are called with.
+//
+// Ownership: borrows the call. Threads: those of the stream. Errors: the stream's.
+//
+//   return Launch(call, kScaleKernel, ForElements(n), {call.in(0), call.out(), n, factor});
+
+#ifndef TRAINER_KERNELS_CUDA_LAUNCH_H_
+#define TRAINER_KERNELS_CUDA_LAUNCH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "trainer/graph/device.h"
+#include "trainer/graph/kernel_registry.h"
+#include "trainer/kernels/cuda/kernels.h"
+
+namespace taas::cuda {
+
+// The type of such devices, as placement has it.
+inline constexpr char kGpu[] = "GPU";
+
+// Blocks, and threads of each.
+struct Grid {
+  unsigned x = 1, y = 1, z = 1;
+  unsigned threads = 256;
+};
+
+// The stream of a GPU, beyond what each device has. Each is one of those: KernelCall::stream of
+// kernels for "GPU".
+class GpuStream : public Stream {
+ public:
+  // `params` is the struct of the kernel of that number (kernels.h), and is copied.
+  virtual absl::Status LaunchFunction(int kernel, const Grid& grid, const void* params) = 0;
+  virtual absl::Status Zero(void* memory, size_t bytes) = 0;
+};
+
+inline GpuStream& StreamOf(const KernelCall& call) {
+  return static_cast<GpuStream&>(*call.stream);
+}
+
+// A grid of no block, of an empty tensor, launches nothing.
+template <typename Params>
+absl::Status Launch(const KernelCall& call, KernelRef<Params> kernel, const Grid& grid,
+                    const Params& params) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return absl::OkStatus();
+  return StreamOf(call).LaunchFunction(kernel.index, grid, &params);
+}
+
+// One thread for `each` elements, in blocks of 256: four warps fill a multiprocessor's schedulers,
+// eight hide more of the memory's delay, and any count is of few blocks that are partly idle.
+inline Grid ForElements(int64_t count, int64_t each = 1) {
+  const int64_t per_block = 256 * each;
+  return {.x = static_cast<unsigned>((count + per_block - 1) / per_block)};
+}
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_KERNELS_CUDA_LAUNCH_H_

@@ -1,0 +1,82 @@
+// An op on the processor and on a GPU that is emulated (trainer/cuda/emulate): its kernel for "GPU"
+// against its twin for "CPU", in ten orders of threads and blocks, each load and store watched.
+//
+// Ownership: values. Threads: one at a time. Errors: fail the test, with the op's name.
+//
+//   ExpectTwin({.op = "Scale", .inputs = {RandomFloats({3, 5}, 1)}, .attributes = {{"factor", 2.0}}});
+
+#ifndef TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
+#define TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trainer/graph/attributes.h"
+#include "trainer/graph/step_block.h"
+#include "trainer/graph/tensor_type.h"
+
+namespace taas::cuda {
+
+struct HostTensor {
+  TensorType type;
+  std::vector<std::byte> bytes;
+  bool absent = false;  // A null pointer is given.
+
+  template <typename T>
+  std::span<const T> As() const {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+template <typename T>
+HostTensor TensorOf(DType dtype, Shape shape, const std::vector<T>& values) {
+  HostTensor tensor{.type = {dtype, std::move(shape)}, .bytes = {}};
+  tensor.bytes.resize(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  return tensor;
+}
+inline HostTensor Floats(Shape shape, const std::vector<float>& values) {
+  return TensorOf(DType::kFloat32, std::move(shape), values);
+}
+// In [low, high).
+HostTensor RandomFloats(Shape shape, uint64_t seed, double low = -1, double high = 1);
+// Integers from 0 below `bound`, of kInt32, kInt64 or kUint8.
+HostTensor RandomIntegers(DType dtype, Shape shape, uint64_t seed, int64_t bound);
+
+struct OpCase {
+  std::string op;
+  std::vector<HostTensor> inputs;
+  Attributes attributes{};
+  // How far a result may be from its twin, in parts of the largest element (at least 0.1); 0: the
+  // same bits.
+  double tolerance = 0;
+  StepBlock block{};
+  std::string name = "node";  // Of the node, and
+  uint64_t seed = 0;          // of the session: both are in random numbers.
+  // Output i lies where input in_place[i] lies; -1, or none: elsewhere.
+  std::vector<int> in_place{};
+  // Of an op that is in no graph (trainer/optimizer/update_ops.h): types of inputs and outputs alike,
+  // as its KernelSpec has them. Its outputs are all in place.
+  std::vector<TensorType> spec{};
+  std::string device = "GPU";  // Whose kernel is held against the twin.
+};
+
+// What both leave in their outputs, and in the block's fault. What a kernel leaves alone is 77 in
+// each byte.
+void ExpectTwin(const OpCase& of);
+
+// What a launch on a GPU costs, for tables that a test holds fast.
+struct OpCosts {
+  int launches = 0;
+  int64_t barriers = 0, read_bytes = 0, written_bytes = 0;
+  bool operator==(const OpCosts&) const = default;
+};
+OpCosts CostsOf(const OpCase& of);
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
