@@ -1,12 +1,11 @@
 #include "trainer/cuda/emulate/emulator.h"
 
-#include <ucontext.h>
-
 #include <cstring>
 #include <numeric>
 
 #include "operator/base/check.h"
 #include "operator/base/random.h"
+#include "trainer/cuda/emulate/fiber.h"
 #include "trainer/cuda/emulate/watch.h"
 
 // What kernels of this program declare __shared__; the linker's names of that section.
@@ -19,8 +18,6 @@ namespace taas::cuda::emulate {
 namespace {
 
 constexpr int kWarp = 32;
-// Our kernels keep little on their stacks; a page less would do for most.
-constexpr size_t kStackBytes = 64 << 10;
 // A byte of shared memory before anybody wrote it: floats are NaN, indices far beside.
 constexpr int kUnwritten = 0xff;
 
@@ -35,20 +32,17 @@ struct Thread {
   unsigned mask = 0;  // Of the lanes with which it waits.
   uint32_t value = 0;
   Lanes lanes{};
-  struct Fiber* fiber = nullptr;  // Once it has begun.
+  Fiber* fiber = nullptr;  // Once it has begun.
 };
 
-struct Fiber {
-  ucontext_t context{};
-  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
-};
+class Block;
 
 // What runs now; there is one emulator at work in a process.
 struct Now {
   MemoryWatch* memory = nullptr;
   absl::FunctionRef<void()>* kernel = nullptr;
+  Block* block = nullptr;
   Thread* thread = nullptr;
-  ucontext_t scheduler{};
   std::string wrong;
 };
 Now now;
@@ -59,16 +53,10 @@ std::string NameOf(const Thread& thread) {
 }
 
 // Leaves the thread that runs, for good if something is wrong.
-void Yield() { swapcontext(&now.thread->fiber->context, &now.scheduler); }
+void Yield() { now.thread->fiber->Leave(); }
 
 void Fail(std::string wrong) {
   if (now.wrong.empty()) now.wrong = std::move(wrong);
-  Yield();
-}
-
-void Begin() {
-  (*now.kernel)();
-  now.thread->state = Thread::State::kDone;
   Yield();
 }
 
@@ -139,27 +127,30 @@ void OnAccess(const void* address, size_t bytes, bool writes) {
   if (!wrong.empty()) Fail(std::move(wrong));
 }
 
-// The threads of one block, and their turns.
-class Emulator::Block {
+namespace {
+
+// The threads of one block after the other, and their turns.
+class Block {
  public:
-  Block(const Launch& launch, unsigned number, std::vector<std::unique_ptr<Fiber>>& fibers,
-        Counts& counts)
-      : threads_(CountOf(launch.block)), fibers_(fibers), counts_(counts) {
+  Block(const Launch& launch, Counts& counts)
+      : grid_(launch.grid), threads_(CountOf(launch.block)), counts_(counts) {
     for (unsigned i = 0; i < threads_.size(); ++i) {
-      threads_[i].place = {IndexOf(i, launch.block), IndexOf(number, launch.grid), launch.block,
-                           launch.grid};
-      threads_[i].toucher = {.block = number, .thread = static_cast<int>(i)};
+      threads_[i].place.thread = IndexOf(i, launch.block);
+      threads_[i].place.block_size = launch.block;
+      threads_[i].place.grid_size = launch.grid;
     }
-    for (const auto& fiber : fibers_) free_.push_back(fiber.get());
   }
 
   // To the end, or until something is wrong.
-  void Run(const std::vector<unsigned>& order) {
+  void Run(unsigned number, std::span<const unsigned> order) {
+    order_ = order;
+    for (size_t i = 0; i < threads_.size(); ++i) Reset(i, number);
     while (now.wrong.empty()) {
       bool ran = false;
-      for (const unsigned i : order) {
-        if (threads_[i].state != Thread::State::kReady) continue;
-        Resume(threads_[i]);
+      for (at_ = 0; at_ < order_.size(); ++at_) {
+        Thread& thread = threads_[order_[at_]];
+        if (thread.state != Thread::State::kReady) continue;
+        Resume(thread);
         ran = true;
         if (!now.wrong.empty()) return;
       }
@@ -167,29 +158,53 @@ class Emulator::Block {
     }
   }
 
- private:
-  void Resume(Thread& thread) {
-    now.thread = &thread;
-    if (thread.fiber == nullptr) Start(thread);
-    swapcontext(&now.scheduler, &thread.fiber->context);
-    now.thread = nullptr;
-    // The next thread that begins may have it: most kernels' threads never wait.
-    if (thread.state == Thread::State::kDone) free_.push_back(thread.fiber);
+  // What a fiber does: threads that begin, one after the other. Most never wait, and so none of
+  // them costs a change of stacks.
+  void RunThreads() {
+    for (;;) {
+      (*now.kernel)();
+      now.thread->state = Thread::State::kDone;
+      if (!TakeNext()) Yield();
+    }
   }
 
-  void Start(Thread& thread) {
-    if (free_.empty()) {
-      fibers_.push_back(std::make_unique<Fiber>());
-      free_.push_back(fibers_.back().get());
+ private:
+  void Reset(size_t i, unsigned number) {
+    Thread& thread = threads_[i];
+    thread.state = Thread::State::kReady;
+    thread.place.block = IndexOf(number, grid_);
+    if (thread.toucher.warp_barriers > 0) thread.clock = {};
+    thread.toucher = {.block = number, .thread = static_cast<int>(i)};
+    thread.fiber = nullptr;
+  }
+
+  void Resume(Thread& thread) {
+    now.thread = &thread;
+    if (thread.fiber == nullptr) {
+      if (free_.empty()) {
+        fibers_.push_back(std::make_unique<Fiber>([] { now.block->RunThreads(); }));
+        free_.push_back(fibers_.back().get());
+      }
+      thread.fiber = free_.back();
+      free_.pop_back();
     }
-    thread.fiber = free_.back();
-    free_.pop_back();
-    ucontext_t& context = thread.fiber->context;
-    getcontext(&context);
-    context.uc_stack.ss_sp = thread.fiber->stack.get();
-    context.uc_stack.ss_size = kStackBytes;
-    context.uc_link = nullptr;
-    makecontext(&context, Begin, 0);
+    thread.fiber->Enter();
+    // It may be another by now.
+    if (now.thread->state == Thread::State::kDone) free_.push_back(now.thread->fiber);
+    now.thread = nullptr;
+  }
+
+  // On the stack of a thread that has ended: whether the next in turn begins there.
+  bool TakeNext() {
+    if (!now.wrong.empty()) return false;
+    size_t next = at_ + 1;
+    while (next < order_.size() && threads_[order_[next]].state != Thread::State::kReady) ++next;
+    if (next == order_.size() || threads_[order_[next]].fiber != nullptr) return false;
+    at_ = next;
+    Thread& thread = threads_[order_[next]];
+    thread.fiber = now.thread->fiber;
+    now.thread = &thread;
+    return true;
   }
 
   // Lets those go on for whom all they wait for have come; false if there are none.
@@ -271,16 +286,22 @@ class Emulator::Block {
     }
   }
 
+  const Index grid_;
   std::vector<Thread> threads_;
-  std::vector<std::unique_ptr<Fiber>>& fibers_;
+  std::span<const unsigned> order_;
+  size_t at_ = 0;  // In the order: whose turn it is.
+  std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
   Counts& counts_;
 };
 
-Emulator::Emulator() {
+}  // namespace
+
+Emulator::Emulator(bool watched) : watched_(watched) {
   const auto bytes = static_cast<size_t>(__stop_cuda_shared - __start_cuda_shared);
   // What lies beside it are other variables of the program.
-  memory_.Add("shared memory", __start_cuda_shared, bytes, /*written=*/false, /*guarded=*/false);
+  memory_.Add("shared memory", __start_cuda_shared, watched ? bytes : 0, /*written=*/false,
+              /*guarded=*/false);
 }
 
 Emulator::~Emulator() { memory_.Remove(__start_cuda_shared); }
@@ -305,15 +326,20 @@ absl::Status Emulator::Run(const Launch& launch, absl::FunctionRef<void()> kerne
   }
   const auto threads = static_cast<unsigned>(CountOf(launch.block));
   const auto blocks = static_cast<unsigned>(CountOf(launch.grid));
-  memory_.Forget();
+  if (watched_) memory_.Forget();
   counts_ = {};
-  now = {.memory = &memory_, .kernel = &kernel, .thread = nullptr, .scheduler = {}, .wrong = {}};
-  std::vector<std::unique_ptr<Fiber>> fibers;
-  for (const unsigned block : InOrder(blocks, launch, 0)) {
+  Block block(launch, counts_);
+  now = {.memory = &memory_, .kernel = &kernel, .block = &block, .thread = nullptr, .wrong = {}};
+  std::vector<unsigned> order;
+  for (const unsigned number : InOrder(blocks, launch, 0)) {
     std::memset(__start_cuda_shared, kUnwritten,
                 static_cast<size_t>(__stop_cuda_shared - __start_cuda_shared));
     memory_.SetWritten(__start_cuda_shared, false);
-    Block(launch, block, fibers, counts_).Run(InOrder(threads, launch, block + 1));
+    // The same for all blocks, unless it is of a seed.
+    if (order.empty() || launch.order == Order::kSeeded) {
+      order = InOrder(threads, launch, number + 1);
+    }
+    block.Run(number, order);
     if (!now.wrong.empty()) break;
   }
   counts_.read_bytes = memory_.read_bytes();

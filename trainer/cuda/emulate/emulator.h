@@ -60,7 +60,8 @@ class Emulator {
   static constexpr unsigned kThreadsMax = 1'024, kBlockZMax = 64;
   static constexpr unsigned kGridXMax = 0x7fffffff, kGridYzMax = 65'535;
 
-  Emulator();
+  // Unwatched, for kernels that were compiled so, it only runs them.
+  explicit Emulator(bool watched = true);
   ~Emulator();
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
@@ -71,9 +72,9 @@ class Emulator {
   MemoryWatch& memory() { return memory_; }
 
  private:
-  class Block;
   std::vector<unsigned> InOrder(unsigned count, const Launch& launch, uint64_t salt) const;
 
+  const bool watched_;
   MemoryWatch memory_;
   Counts counts_;
 };

@@ -24,12 +24,11 @@ std::string NameOf(const Toucher& by) {
 }  // namespace
 
 void MemoryWatch::Add(std::string name, void* data, size_t bytes, bool written, bool guarded) {
-  Range range{.name = std::move(name),
-              .begin = static_cast<const char*>(data),
-              .guarded = guarded,
-              .cells = std::vector<Cell>(bytes)};
-  for (Cell& cell : range.cells) cell.written = written;
-  ranges_.push_back(std::move(range));
+  ranges_.push_back({.name = std::move(name),
+                     .begin = static_cast<const char*>(data),
+                     .guarded = guarded,
+                     .cells = std::vector<Cell>(bytes),
+                     .all_written = written});
 }
 
 void MemoryWatch::Remove(const void* data) {
@@ -49,20 +48,34 @@ const MemoryWatch::Range* MemoryWatch::Find(const void* data) const {
 }
 
 void MemoryWatch::SetWritten(const void* data, bool written) {
-  for (Cell& cell : Find(data)->cells) cell = {.written = written};
+  Range& range = *Find(data);
+  range.all_written = written;
+  ++range.set;
 }
 
 void MemoryWatch::Forget() {
   read_bytes_ = written_bytes_ = 0;
-  for (Range& range : ranges_) {
-    for (Cell& cell : range.cells) cell = {.written = cell.written};
-  }
+  ++launch_;
+}
+
+// Most cells are not touched between two launches, or two blocks.
+MemoryWatch::Cell& MemoryWatch::Fresh(Range& range, size_t at) const {
+  Cell& cell = range.cells[at];
+  if (cell.set == range.set && cell.launch == launch_) return cell;
+  cell.written = cell.set == range.set ? cell.written : range.all_written;
+  cell.writer = cell.other_atomic = {};
+  cell.readers.clear();
+  cell.set = range.set;
+  cell.launch = launch_;
+  return cell;
 }
 
 int64_t MemoryWatch::FirstUnwritten(const void* data) const {
-  const std::vector<Cell>& cells = Find(data)->cells;
-  const auto found = std::ranges::find(cells, false, &Cell::written);
-  return found == cells.end() ? -1 : found - cells.begin();
+  const Range& range = *Find(data);
+  const auto found = std::ranges::find_if(range.cells, [&](const Cell& cell) {
+    return !(cell.set == range.set ? cell.written : range.all_written);
+  });
+  return found == range.cells.end() ? -1 : found - range.cells.begin();
 }
 
 // Whether `earlier` comes before what is done now for every order of the threads, or need not.
@@ -130,7 +143,7 @@ std::string MemoryWatch::Access(const void* address, size_t bytes, bool writes,
     }
     (writes ? written_bytes_ : read_bytes_) += static_cast<int64_t>(bytes);
     for (size_t i = 0; i < bytes; ++i) {
-      Cell& cell = range.cells[static_cast<size_t>(at - range.begin) + i];
+      Cell& cell = Fresh(range, static_cast<size_t>(at - range.begin) + i);
       const std::string wrong = AccessByte(cell, writes, {by, clock});
       if (!wrong.empty()) return what(range) + ", " + wrong;
     }

@@ -58,6 +58,8 @@ class MemoryWatch {
 
  private:
   struct Cell {
+    // Of which launch what is known is, and of which SetWritten: else it is as these leave it.
+    uint32_t launch = 0, set = 0;
     bool written = false;
     Toucher writer;
     Toucher other_atomic;  // Of another thread than the last, which wrote atomically, too.
@@ -68,6 +70,8 @@ class MemoryWatch {
     const char* begin;
     bool guarded;  // What lies beside it is its own.
     std::vector<Cell> cells;
+    bool all_written;  // At the last SetWritten.
+    uint32_t set = 1;
   };
   Range* Find(const void* data);
   const Range* Find(const void* data) const;
@@ -79,7 +83,10 @@ class MemoryWatch {
   static std::string AccessByte(Cell& cell, bool writes, const By& by);
   static void AddReader(Cell& cell, const By& by);
 
+  Cell& Fresh(Range& range, size_t at) const;
+
   std::vector<Range> ranges_;
+  uint32_t launch_ = 1;
   int64_t read_bytes_ = 0, written_bytes_ = 0;
 };
 
