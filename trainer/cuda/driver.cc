@@ -10,18 +10,11 @@
 namespace taas::cuda {
 namespace {
 
-constexpr int kSuccess = 0;
-// CUdevice_attribute.
-constexpr int kMultiprocessorCount = 16, kEccEnabled = 32, kMajor = 75, kMinor = 76;
 constexpr size_t kNameBytesMax = 256;
-
-struct Uuid {
-  std::array<unsigned char, 16> bytes;
-};
 
 // The bytes in groups of 4, 2, 2, 2 and 6, as nvidia-smi writes them; of a part of a GPU (MIG),
 // whose name says so, the part's.
-std::string TextOf(const Uuid& uuid, const std::string& name) {
+std::string TextOf(const CuUuid& uuid, const std::string& name) {
   std::string text = name.find(" MIG ") == std::string::npos ? "GPU" : "MIG";
   for (size_t i = 0; i < uuid.bytes.size(); ++i) {
     if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
@@ -56,6 +49,18 @@ const char* AdviceOn(int result) {
   }
 }
 
+// What a device does not come back from in this process: it is lost, its memory is broken, or a
+// kernel has done what it may not.
+bool IsLost(int result) {
+  return result == kCuEccUncorrectable || (result >= kCuIllegalAddress && result <= kCuLaunchFailed) ||
+         result == kCuUnknown;
+}
+
+absl::StatusCode CodeOf(int result) {
+  if (result == kCuOutOfMemory) return absl::StatusCode::kResourceExhausted;
+  return IsLost(result) ? absl::StatusCode::kUnavailable : absl::StatusCode::kFailedPrecondition;
+}
+
 }  // namespace
 
 std::string ReleaseOf(int version) {
@@ -69,23 +74,7 @@ std::string DeviceInfo::Unusable() const {
          ".0 and later";
 }
 
-struct Driver::Functions {
-  int (*init)(unsigned flags);
-  int (*version)(int* version);
-  int (*error_name)(int result, const char** text);
-  int (*error_text)(int result, const char** text);
-  int (*count)(int* count);
-  int (*get)(int* device, int index);
-  int (*name)(char* name, int bytes, int device);
-  int (*uuid)(Uuid* uuid, int device);
-  int (*attribute)(int* value, int attribute, int device);
-  int (*memory)(size_t* bytes, int device);
-};
-
-Driver::Driver(SharedLibrary library)
-    : library_(std::move(library)), functions_(std::make_unique<Functions>()) {}
-
-Driver::~Driver() = default;
+Driver::Driver(SharedLibrary library) : library_(std::move(library)) {}
 
 absl::StatusOr<std::unique_ptr<Driver>> Driver::Load(const std::string& name) {
   absl::StatusOr<SharedLibrary> library = SharedLibrary::Open(name);
@@ -98,43 +87,73 @@ absl::StatusOr<std::unique_ptr<Driver>> Driver::Load(const std::string& name) {
 }
 
 absl::Status Driver::Start() {
-  Functions& f = *functions_;
-  RETURN_IF_ERROR(library_.Find("cuDriverGetVersion", &f.version));
-  RETURN_IF_ERROR(library_.Find("cuGetErrorName", &f.error_name));
-  RETURN_IF_ERROR(library_.Find("cuGetErrorString", &f.error_text));
+  RETURN_IF_ERROR(library_.Find("cuDriverGetVersion", &api_.DriverGetVersion));
+  RETURN_IF_ERROR(library_.Find("cuGetErrorName", &api_.GetErrorName));
+  RETURN_IF_ERROR(library_.Find("cuGetErrorString", &api_.GetErrorString));
   // Before it is started: a driver that is too old may lack what follows.
-  RETURN_IF_ERROR(Check("ask for the version", f.version(&version_)));
+  RETURN_IF_ERROR(Check("ask for the version", api_.DriverGetVersion(&version_)));
   if (version_ < kDriverVersionMin) {
     return absl::FailedPreconditionError(
         "the NVIDIA driver knows CUDA " + ReleaseOf(version_) + ", and this trainer needs " +
         ReleaseOf(kDriverVersionMin) + ": install a driver of release 580 or later");
   }
-  RETURN_IF_ERROR(library_.Find("cuInit", &f.init));
-  RETURN_IF_ERROR(library_.Find("cuDeviceGetCount", &f.count));
-  RETURN_IF_ERROR(library_.Find("cuDeviceGet", &f.get));
-  RETURN_IF_ERROR(library_.Find("cuDeviceGetName", &f.name));
-  RETURN_IF_ERROR(library_.Find("cuDeviceGetUuid_v2", &f.uuid));
-  RETURN_IF_ERROR(library_.Find("cuDeviceGetAttribute", &f.attribute));
-  RETURN_IF_ERROR(library_.Find("cuDeviceTotalMem_v2", &f.memory));
-  return Check("start", f.init(0));
+#define FIND(function, version) \
+  RETURN_IF_ERROR(library_.Find("cu" #function version, &api_.function))
+  FIND(Init, "");
+  FIND(DeviceGetCount, "");
+  FIND(DeviceGet, "");
+  FIND(DeviceGetName, "");
+  FIND(DeviceGetUuid, "_v2");
+  FIND(DeviceGetAttribute, "");
+  FIND(DeviceTotalMem, "_v2");
+  FIND(DevicePrimaryCtxRetain, "");
+  FIND(DevicePrimaryCtxRelease, "_v2");
+  FIND(CtxSetCurrent, "");
+  FIND(MemGetInfo, "_v2");
+  FIND(MemAlloc, "_v2");
+  FIND(MemFree, "_v2");
+  FIND(MemHostAlloc, "");
+  FIND(MemFreeHost, "");
+  FIND(MemcpyAsync, "");
+  FIND(MemsetD8Async, "");
+  FIND(StreamCreate, "");
+  FIND(StreamDestroy, "_v2");
+  FIND(StreamSynchronize, "");
+  FIND(StreamWaitEvent, "");
+  FIND(EventCreate, "");
+  FIND(EventDestroy, "_v2");
+  FIND(EventRecordWithFlags, "");
+  FIND(EventSynchronize, "");
+  FIND(StreamBeginCapture, "_v2");
+  FIND(StreamEndCapture, "");
+  FIND(GraphInstantiateWithFlags, "");
+  FIND(GraphDestroy, "");
+  FIND(GraphLaunch, "");
+  FIND(GraphExecDestroy, "");
+  FIND(LibraryLoadData, "");
+  FIND(LibraryUnload, "");
+  FIND(LibraryGetKernel, "");
+  FIND(LaunchKernel, "");
+#undef FIND
+  return Check("start", api_.Init(0));
 }
 
-absl::Status Driver::Check(const std::string& what, int result) const {
-  if (result == kSuccess) return absl::OkStatus();
+absl::Status Driver::ErrorOf(std::string_view what, int result) const {
   const char* name = nullptr;
   const char* text = nullptr;
-  const bool known = functions_->error_name(result, &name) == kSuccess &&
-                     functions_->error_text(result, &text) == kSuccess;
+  const bool known = api_.GetErrorName(result, &name) == kCuSuccess &&
+                     api_.GetErrorString(result, &text) == kCuSuccess;
   const std::string advice = AdviceOn(result);
-  return absl::FailedPreconditionError(
-      "NVIDIA driver: " + what + ": " +
-      (known ? std::string(name) + " (" + text + ")" : "error " + std::to_string(result)) +
-      (advice.empty() ? "" : "; " + advice));
+  return absl::Status(
+      CodeOf(result),
+      "NVIDIA driver: " + std::string(what) + ": " +
+          (known ? std::string(name) + " (" + text + ")" : "error " + std::to_string(result)) +
+          (advice.empty() ? "" : "; " + advice));
 }
 
 absl::StatusOr<std::vector<DeviceInfo>> Driver::Devices() const {
   int count = 0;
-  RETURN_IF_ERROR(Check("count devices", functions_->count(&count)));
+  RETURN_IF_ERROR(Check("count devices", api_.DeviceGetCount(&count)));
   std::vector<DeviceInfo> devices;
   for (int index = 0; index < std::min(count, kDevicesMax); ++index) {
     absl::StatusOr<DeviceInfo> device = Describe(index);
@@ -147,26 +166,25 @@ absl::StatusOr<std::vector<DeviceInfo>> Driver::Devices() const {
 }
 
 absl::StatusOr<DeviceInfo> Driver::Describe(int index) const {
-  const Functions& f = *functions_;
   const std::string which = " device " + std::to_string(index);
   DeviceInfo info{.index = index};
   int device = 0;
-  RETURN_IF_ERROR(Check("find" + which, f.get(&device, index)));
+  RETURN_IF_ERROR(Check("find" + which, api_.DeviceGet(&device, index)));
   std::array<char, kNameBytesMax> name{};
-  RETURN_IF_ERROR(Check("ask for the name of" + which, f.name(name.data(), name.size(), device)));
+  RETURN_IF_ERROR(Check("ask for the name of" + which, api_.DeviceGetName(name.data(), name.size(), device)));
   info.name = name.data();
-  Uuid uuid{};
-  RETURN_IF_ERROR(Check("ask for the id of" + which, f.uuid(&uuid, device)));
+  CuUuid uuid{};
+  RETURN_IF_ERROR(Check("ask for the id of" + which, api_.DeviceGetUuid(&uuid, device)));
   info.id = TextOf(uuid, info.name);
   size_t bytes = 0;
-  RETURN_IF_ERROR(Check("ask for the memory of" + which, f.memory(&bytes, device)));
+  RETURN_IF_ERROR(Check("ask for the memory of" + which, api_.DeviceTotalMem(&bytes, device)));
   info.memory_bytes = static_cast<int64_t>(bytes);
   int ecc = 0;
   for (const auto& [attribute, value] :
-       {std::pair(kMajor, &info.major), std::pair(kMinor, &info.minor),
-        std::pair(kMultiprocessorCount, &info.multiprocessors), std::pair(kEccEnabled, &ecc)}) {
+       {std::pair(kCuMajor, &info.major), std::pair(kCuMinor, &info.minor),
+        std::pair(kCuMultiprocessorCount, &info.multiprocessors), std::pair(kCuEccEnabled, &ecc)}) {
     RETURN_IF_ERROR(Check("ask for attribute " + std::to_string(attribute) + " of" + which,
-                          f.attribute(value, attribute, device)));
+                          api_.DeviceGetAttribute(value, attribute, device)));
   }
   info.ecc = ecc != 0;
   return info;

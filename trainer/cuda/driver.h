@@ -1,12 +1,11 @@
 // NVIDIA's driver, by the functions of its own library, libcuda.so.1, which comes with the driver
 // and is loaded while the program runs.
 //
-// Functions, numbers of errors and of attributes are those of the CUDA Driver API reference; they
-// are declared here, since its header comes with the CUDA Toolkit only.
+// What each function is: driver_api.h.
 //
 // Ownership: the driver stays loaded for the life of the process. Threads: any. Errors: NotFound
-// without a driver, FailedPrecondition for one that is too old or does not work here; both say what
-// to do.
+// without a driver, FailedPrecondition for one that is too old, FailedPrecondition or Unavailable for
+// one that does not work here; all say what to do.
 //
 //   ASSIGN_OR_RETURN(const std::unique_ptr<Driver> driver, Driver::Load());
 //   ASSIGN_OR_RETURN(const std::vector<DeviceInfo> devices, driver->Devices());
@@ -17,10 +16,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/shared_library.h"
 
 namespace taas::cuda {
@@ -54,22 +55,26 @@ class Driver {
   static constexpr char kLibrary[] = "libcuda.so.1";
 
   static absl::StatusOr<std::unique_ptr<Driver>> Load(const std::string& library = kLibrary);
-  ~Driver();
 
   int version() const { return version_; }
   const std::string& path() const { return library_.path(); }
   absl::StatusOr<std::vector<DeviceInfo>> Devices() const;
-
- private:
-  struct Functions;
-  explicit Driver(SharedLibrary library);
-  absl::Status Start();
-  // `what` is an infinitive: "count devices".
-  absl::Status Check(const std::string& what, int result) const;
   absl::StatusOr<DeviceInfo> Describe(int index) const;
 
+  const DriverApi& api() const { return api_; }
+  // `what` is an infinitive: "count devices". Of memory that there is not ResourceExhausted, of a
+  // device that is broken or lost Unavailable.
+  absl::Status Check(std::string_view what, int result) const {
+    return result == kCuSuccess ? absl::OkStatus() : ErrorOf(what, result);
+  }
+
+ private:
+  explicit Driver(SharedLibrary library);
+  absl::Status Start();
+  absl::Status ErrorOf(std::string_view what, int result) const;
+
   const SharedLibrary library_;
-  const std::unique_ptr<Functions> functions_;
+  DriverApi api_{};
   int version_ = 0;
 };
 

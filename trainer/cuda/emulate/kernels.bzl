@@ -1,7 +1,7 @@
 """CUDA kernels as the host's compiler compiles them, for tests that run them on the processor."""
 
-def emulated_kernels(name, srcs, hdrs, deps = [], visibility = None):
-    """A library of kernels (.cu) whose loads and stores the emulator sees."""
+def emulated_kernels(name, srcs, hdrs, deps = [], watched = True, visibility = None):
+    """A library of kernels (.cu) that the emulator runs, and whose loads and stores it sees if `watched`."""
     native.cc_library(
         name = name,
         testonly = True,
@@ -11,12 +11,13 @@ def emulated_kernels(name, srcs, hdrs, deps = [], visibility = None):
         copts = [
             "-x",
             "c++",
-            "-O1",
+            "-O1" if watched else "-O2",
             "-include",
             "trainer/cuda/emulate/cuda_on_host.h",
+        ] + ([
             # Its calls are the emulator's (watch.cc); no library of a sanitizer is linked.
             "-fno-sanitize=all",
             "-fsanitize=thread",
-        ],
+        ] if watched else []),
         deps = deps + ["//trainer/cuda/emulate:emulator"],
     )

@@ -53,6 +53,15 @@ void MemoryWatch::SetWritten(const void* data, bool written) {
   ++range.set;
 }
 
+bool MemoryWatch::SetWrittenAround(const void* address) {
+  for (Range& range : ranges_) {
+    if (address < range.begin || address >= range.begin + range.cells.size()) continue;
+    SetWritten(range.begin, true);
+    return true;
+  }
+  return false;
+}
+
 void MemoryWatch::Forget() {
   read_bytes_ = written_bytes_ = 0;
   ++launch_;

@@ -46,6 +46,8 @@ class MemoryWatch {
   void Remove(const void* data);
   // Of a range: as if nobody had written it, or somebody had.
   void SetWritten(const void* data, bool written);
+  // Of the range in which this lies, where one does: by what is not watched.
+  bool SetWrittenAround(const void* address);
   // A launch begins: what was before it is ordered before it.
   void Forget();
 

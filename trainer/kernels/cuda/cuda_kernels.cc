@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "trainer/kernels/cuda/elementwise_ops.h"
+#include "trainer/kernels/cuda/product_ops.h"
 
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
   AddElementwiseKernels(kernels);
+  AddProductKernels(kernels);
 }
 
 const KernelRegistry& StandardCudaKernels() {

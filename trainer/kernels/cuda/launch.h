@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/tensor_type.h"
 #include "trainer/kernels/cuda/kernels.h"
 
 namespace taas::cuda {
@@ -26,6 +27,22 @@ struct Grid {
   unsigned threads = 256;
 };
 
+// c = a b, or c += a b, of matrices by rows: a of [m, k], b of [k, n], c of [m, n]; as many such
+// products as `batch`, whose matrices lie so many elements apart.
+struct Product {
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;  // It lies as [k, m], as [n, k].
+  bool adds = false;
+  int64_t batch = 1;
+  int64_t a_apart = 0, b_apart = 0, c_apart = 0;
+  Precision precision = Precision::kFloat32;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* c = nullptr;
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+};
+
 // The stream of a GPU, beyond what each device has. Each is one of those: KernelCall::stream of
 // kernels for "GPU".
 class GpuStream : public Stream {
@@ -33,6 +50,8 @@ class GpuStream : public Stream {
   // `params` is the struct of the kernel of that number (kernels.h), and is copied.
   virtual absl::Status LaunchFunction(int kernel, const Grid& grid, const void* params) = 0;
   virtual absl::Status Zero(void* memory, size_t bytes) = 0;
+  // By cuBLASLt. None of m, n, k and batch is 0.
+  virtual absl::Status Multiply(const Product& product) = 0;
 };
 
 inline GpuStream& StreamOf(const KernelCall& call) {

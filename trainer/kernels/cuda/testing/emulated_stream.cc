@@ -22,9 +22,29 @@ absl::Status EmulatedStream::LaunchFunction(int kernel, const Grid& grid, const 
 }
 
 absl::Status EmulatedStream::Zero(void* memory, size_t bytes) {
-  emulator_.memory().SetWritten(memory, true);
   std::memset(memory, 0, bytes);
-  return absl::OkStatus();
+  return emulator_.memory().SetWrittenAround(memory)
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError("what is cleared lies in no buffer");
+}
+
+absl::Status EmulatedStream::Multiply(const Product& p) {
+  for (int64_t i = 0; i < p.batch * p.m * p.n; ++i) {
+    const int64_t matrix = i / (p.m * p.n), row = i / p.n % p.m, column = i % p.n;
+    const float* const a = p.a + matrix * p.a_apart;
+    const float* const b = p.b + matrix * p.b_apart;
+    float* const c = p.c + matrix * p.c_apart + row * p.n + column;
+    float sum = p.adds ? *c : 0;
+    for (int64_t j = 0; j < p.k; ++j) {
+      sum += a[p.transpose_a ? j * p.m + row : row * p.k + j] *
+             b[p.transpose_b ? column * p.k + j : j * p.n + column];
+    }
+    *c = sum;
+  }
+  ++launches_;
+  return emulator_.memory().SetWrittenAround(p.c)
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError("a product's result lies in no buffer");
 }
 
 absl::Status EmulatedStream::Launch(const Kernel& kernel, const KernelCall& call) {

@@ -1,0 +1,112 @@
+#include "trainer/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/cuda/cuda_stream.h"
+
+namespace taas::cuda {
+namespace {
+
+// "1.2 GB".
+std::string GigabytesOf(size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f GB", static_cast<double>(bytes) / 1e9);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(const Driver& driver,
+                                                             const LoadedKernels& kernels,
+                                                             int index,
+                                                             const std::string& cublaslt) {
+  ASSIGN_OR_RETURN(DeviceInfo info, driver.Describe(index));
+  if (const std::string why = info.Unusable(); !why.empty()) {
+    return absl::FailedPreconditionError("GPU " + std::to_string(index) + " (" + info.name +
+                                         ") cannot be used: " + why);
+  }
+  std::unique_ptr<CudaDevice> device(new CudaDevice(driver, kernels, std::move(info)));
+  RETURN_IF_ERROR(device->Start(cublaslt));
+  return device;
+}
+
+absl::Status CudaDevice::Start(const std::string& cublaslt) {
+  int device = 0;
+  RETURN_IF_ERROR(driver_.Check("find device " + std::to_string(info_.index),
+                                driver_.api().DeviceGet(&device, info_.index)));
+  RETURN_IF_ERROR(driver_.Check("start to compute on device " + std::to_string(info_.index),
+                                driver_.api().DevicePrimaryCtxRetain(&context_, device)));
+  RETURN_IF_ERROR(Enter());
+  ASSIGN_OR_RETURN(products_, CublasLt::Load(cublaslt));
+  return absl::OkStatus();
+}
+
+CudaDevice::~CudaDevice() {
+  if (context_ == nullptr) return;
+  // What it has on the device goes first.
+  if (Enter().ok()) products_.reset();
+  int device = 0;
+  if (driver_.api().DeviceGet(&device, info_.index) == kCuSuccess) {
+    driver_.api().DevicePrimaryCtxRelease(device);
+  }
+}
+
+std::string_view CudaDevice::type() const { return kGpu; }
+
+absl::Status CudaDevice::Enter() const {
+  return driver_.Check("enter the context of device " + std::to_string(info_.index),
+                       driver_.api().CtxSetCurrent(context_));
+}
+
+absl::StatusOr<Buffer> CudaDevice::Allocate(size_t bytes, MemoryKind kind) {
+  RETURN_IF_ERROR(Enter());
+  const DriverApi& api = driver_.api();
+  const size_t rounded = std::max<size_t>(bytes, 1);  // There is no memory of no byte.
+  if (kind == MemoryKind::kPinned) {
+    void* memory = nullptr;
+    RETURN_IF_ERROR(NoMemory(bytes, driver_.Check("pin memory of the host",
+                                                  api.MemHostAlloc(&memory, rounded,
+                                                                   kCuHostPortable))));
+    std::memset(memory, 0, rounded);
+    return Buffer(
+        memory, rounded,
+        [this](void* gone) {
+          if (Enter().ok()) driver_.api().MemFreeHost(gone);
+        },
+        kind);
+  }
+  CuPointer address = 0;
+  RETURN_IF_ERROR(
+      NoMemory(bytes, driver_.Check("allocate memory", api.MemAlloc(&address, rounded))));
+  Buffer buffer(
+      reinterpret_cast<void*>(address), rounded,
+      [this](void* gone) {
+        if (Enter().ok()) driver_.api().MemFree(reinterpret_cast<CuPointer>(gone));
+      },
+      kind);
+  CudaStream stream(*this);
+  RETURN_IF_ERROR(stream.Enter());
+  RETURN_IF_ERROR(stream.Zero(buffer.data(), rounded));
+  RETURN_IF_ERROR(stream.Synchronize());
+  return buffer;
+}
+
+absl::Status CudaDevice::NoMemory(size_t bytes, absl::Status status) const {
+  if (!absl::IsResourceExhausted(status)) return status;
+  size_t free = 0, total = 0;
+  const bool known = driver_.api().MemGetInfo(&free, &total) == kCuSuccess;
+  return absl::ResourceExhaustedError(
+      "no memory for " + GigabytesOf(bytes) + " of tensors on GPU " +
+      std::to_string(info_.index) + " (" + info_.name + ")" +
+      (known ? ": " + GigabytesOf(free) + " of " + GigabytesOf(total) + " are free" : "") +
+      "; a smaller batchSize needs less");
+}
+
+std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }
+std::unique_ptr<Event> CudaDevice::MakeEvent() { return std::make_unique<CudaEvent>(*this); }
+
+}  // namespace taas::cuda

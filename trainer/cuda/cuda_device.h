@@ -1,0 +1,73 @@
+// An NVIDIA GPU as the engine's device: memory, streams, events and programs, which are CUDA
+// graphs, by the driver.
+//
+// It computes in the device's primary context, which cuBLASLt and NCCL use, too. A program holds
+// the addresses and numbers of its capture, as the driver does.
+//
+// Ownership: borrows driver and kernels, which outlive it, as it outlives all that it makes.
+// Threads: as device.h; each call makes the context that of the calling thread. Errors: as
+// device.h, and Unavailable, from the call at which it shows, once the device is lost or a kernel
+// has failed: nothing of it can be used any more then.
+//
+//   ASSIGN_OR_RETURN(const auto device, CudaDevice::Open(*driver, *kernels, /*index=*/0));
+
+#ifndef TRAINER_CUDA_CUDA_DEVICE_H_
+#define TRAINER_CUDA_CUDA_DEVICE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/cuda/cublaslt.h"
+#include "trainer/cuda/driver.h"
+#include "trainer/cuda/loaded_kernels.h"
+#include "trainer/graph/device.h"
+
+namespace taas::cuda {
+
+class CudaDevice : public Device {
+ public:
+  // FailedPrecondition for a device that it cannot compute on, NotFound without cuBLASLt.
+  static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(
+      const Driver& driver, const LoadedKernels& kernels, int index,
+      const std::string& cublaslt = CublasLt::kLibrary);
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  const DeviceInfo& info() const { return info_; }
+
+  std::string_view type() const override;
+  std::string name() const override { return info_.name; }
+  // What the driver's allocator gives.
+  size_t alignment() const override { return 256; }
+  bool host_sees_memory() const override { return false; }
+  bool prefers_programs() const override { return true; }
+  absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override;
+  std::unique_ptr<Stream> MakeStream() override;
+  std::unique_ptr<Event> MakeEvent() override;
+
+  const Driver& driver() const { return driver_; }
+  const LoadedKernels& kernels() const { return kernels_; }
+  CublasLt& products() const { return *products_; }
+  // Before the calling thread calls what needs a context.
+  absl::Status Enter() const;
+
+ private:
+  CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info)
+      : driver_(driver), kernels_(kernels), info_(std::move(info)) {}
+  absl::Status Start(const std::string& cublaslt);
+  absl::Status NoMemory(size_t bytes, absl::Status status) const;
+
+  const Driver& driver_;
+  const LoadedKernels& kernels_;
+  const DeviceInfo info_;
+  CuContext context_ = nullptr;
+  std::unique_ptr<CublasLt> products_;
+};
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_CUDA_CUDA_DEVICE_H_

@@ -1,0 +1,243 @@
+// A CudaDevice on the driver that stands for NVIDIA's: what it launches runs late, memory is closed
+// to the host, captures keep their arguments.
+
+#include "trainer/cuda/cuda_device.h"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/cuda/driver_api.h"
+#include "trainer/cuda/fake/fake_gpu.h"
+#include "trainer/kernels/cuda/cuda_kernels.h"
+#include "trainer/kernels/cuda/launch.h"
+
+namespace taas::cuda {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using fake::FakeCudaLeft;
+using fake::FakeGpu;
+using Code = absl::StatusCode;
+using Floats = std::vector<float>;
+
+constexpr size_t kCount = 1'000, kBytes = kCount * sizeof(float);
+
+class CudaDeviceTest : public testing::Test {
+ protected:
+  CudaDeviceTest() : device_(gpu_.device()) {
+    for (const char* const function :
+         {"cuMemAlloc", "cuLaunchKernel", "cuStreamCreate", "kernel", "copy", "cuGraphLaunch"}) {
+      gpu_.FailAt(function, 0, 0);
+    }
+  }
+  Buffer Memory(MemoryKind kind = MemoryKind::kDevice) {
+    absl::StatusOr<Buffer> buffer = device_.Allocate(kBytes, kind);
+    EXPECT_THAT(buffer, IsOk());
+    return *std::move(buffer);
+  }
+  Floats Read(const Buffer& buffer) {
+    Floats values(kCount);
+    EXPECT_THAT(device_.Copy(values.data(), buffer.data(), kBytes), IsOk());
+    return values;
+  }
+  // buffer *= factor.
+  absl::Status Scale(Stream& stream, const Buffer& buffer, float factor) {
+    const Kernel kernel{.run = [&, factor](const KernelCall& call) {
+      return Launch(call, kScaleKernel, ForElements(kCount),
+                    {.x = call.in(0), .y = call.out(), .count = kCount, .factor = factor});
+    }};
+    const void* const in = buffer.data();
+    void* const out = buffer.data();
+    return stream.Launch(kernel, {.inputs = {&in, 1}, .outputs = {&out, 1}, .stream = &stream});
+  }
+  void Fill(const Buffer& buffer, float value) {
+    EXPECT_THAT(device_.Copy(buffer.data(), Floats(kCount, value).data(), kBytes), IsOk());
+  }
+
+  FakeGpu gpu_;
+  CudaDevice& device_;
+};
+
+TEST_F(CudaDeviceTest, IsTheGpuThatTheDriverDescribes) {
+  EXPECT_EQ(device_.type(), "GPU");
+  EXPECT_EQ(device_.name(), "NVIDIA H100 80GB HBM3");
+  EXPECT_FALSE(device_.host_sees_memory());
+}
+
+TEST_F(CudaDeviceTest, MemoryIsZeroAlignedAndGoesWithItsBuffer) {
+  {
+    const Buffer buffer = Memory();
+    const Buffer pinned = Memory(MemoryKind::kPinned);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % device_.alignment(), 0u);
+    EXPECT_THAT(Read(buffer), Each(0.0f));
+    EXPECT_EQ(*reinterpret_cast<const float*>(pinned.data()), 0.0f);
+    EXPECT_EQ(gpu_.left().buffers, 1u);
+    EXPECT_EQ(gpu_.left().pinned, 1u);
+  }
+  EXPECT_EQ(gpu_.left(), (FakeCudaLeft{.buffers = 0, .pinned = 0, .streams = 0, .events = 0,
+                                       .graphs = 0, .libraries = 1, .contexts = 1}));
+}
+
+TEST_F(CudaDeviceTest, TheHostCannotTouchIt) {
+  const Buffer buffer = Memory();
+  EXPECT_DEATH(std::fprintf(stderr, "%f", *reinterpret_cast<const double*>(buffer.data())), "");
+}
+
+TEST_F(CudaDeviceTest, AStreamRunsInItsOrderAndLate) {
+  const Buffer buffer = Memory();
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  Fill(buffer, 1);
+  EXPECT_THAT(Scale(*stream, buffer, 3), IsOk());
+  EXPECT_EQ(gpu_.Calls("kernel"), 0);
+  Floats values(kCount, 5);
+  EXPECT_THAT(stream->Copy(values.data(), buffer.data(), kBytes), IsOk());
+  EXPECT_THAT(Scale(*stream, buffer, 2), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  EXPECT_THAT(values, Each(3.0f));
+  EXPECT_THAT(Read(buffer), Each(6.0f));
+}
+
+TEST_F(CudaDeviceTest, AnEventOrdersTwoStreams) {
+  for (int round = 0; round < 20; ++round) {
+    const Buffer buffer = Memory();
+    Fill(buffer, 1);
+    const std::unique_ptr<Stream> first = device_.MakeStream(), second = device_.MakeStream();
+    const std::unique_ptr<Event> event = device_.MakeEvent();
+    EXPECT_THAT(event->Synchronize(), IsOk());  // Of no stream: passed.
+    Floats values(kCount);
+    EXPECT_THAT(Scale(*first, buffer, 4), IsOk());
+    EXPECT_THAT(first->Record(*event), IsOk());
+    EXPECT_THAT(second->Wait(*event), IsOk());
+    EXPECT_THAT(second->Copy(values.data(), buffer.data(), kBytes), IsOk());
+    EXPECT_THAT(second->Synchronize(), IsOk());
+    EXPECT_THAT(values, Each(4.0f));
+    EXPECT_THAT(event->Synchronize(), IsOk());
+  }
+}
+
+TEST_F(CudaDeviceTest, AProgramIsWhatWasCapturedAsOftenAsItIsLaunched) {
+  const Buffer buffer = Memory();
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  const std::unique_ptr<Event> event = device_.MakeEvent();
+  Fill(buffer, 1);
+  float factor = 2;
+  const auto program = stream->Capture([&]() -> absl::Status {
+    EXPECT_THAT(Scale(*stream, buffer, factor), IsOk());
+    EXPECT_THAT(stream->Record(*event), IsOk());
+    return Scale(*stream, buffer, factor);
+  });
+  ASSERT_THAT(program, IsOk());
+  EXPECT_THAT(Read(buffer), Each(1.0f)) << "a capture runs nothing";
+  factor = 100;
+  for (int launch = 0; launch < 3; ++launch) EXPECT_THAT((*program)->Launch(*stream), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  EXPECT_THAT(event->Synchronize(), IsOk());
+  EXPECT_THAT(Read(buffer), Each(64.0f));
+}
+
+TEST_F(CudaDeviceTest, MultipliesInAStreamAndInAProgram) {
+  const Buffer a = Memory(), b = Memory(), c = Memory(), workspace = Memory();
+  Floats left(kCount), right(kCount);
+  std::iota(left.begin(), left.end(), 1.0f);
+  std::iota(right.begin(), right.end(), 2.0f);
+  EXPECT_THAT(device_.Copy(a.data(), left.data(), kBytes), IsOk());
+  EXPECT_THAT(device_.Copy(b.data(), right.data(), kBytes), IsOk());
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  // [1 2 3; 4 5 6] by the columns [2 3 4] and [5 6 7], added twice.
+  const Product product{.m = 2,
+                        .n = 2,
+                        .k = 3,
+                        .transpose_b = true,
+                        .adds = true,
+                        .a = reinterpret_cast<const float*>(a.data()),
+                        .b = reinterpret_cast<const float*>(b.data()),
+                        .c = reinterpret_cast<float*>(c.data()),
+                        .workspace = workspace.data(),
+                        .workspace_bytes = kBytes};
+  const auto program = stream->Capture(
+      [&] { return static_cast<GpuStream&>(*stream).Multiply(product); });
+  ASSERT_THAT(program, IsOk());
+  EXPECT_THAT((*program)->Launch(*stream), IsOk());
+  EXPECT_THAT((*program)->Launch(*stream), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  const Floats got = Read(c);
+  EXPECT_THAT(Floats(got.begin(), got.begin() + 5), ElementsAre(40, 76, 94, 184, 0));
+}
+
+TEST_F(CudaDeviceTest, WithoutCublasLtThereIsNoDevice) {
+  EXPECT_THAT(CudaDevice::Open(gpu_.driver(), gpu_.kernels(), 0, "./none/libcublasLt.so.13"),
+              StatusIs(Code::kNotFound, HasSubstr("no cuBLASLt here")));
+}
+
+TEST_F(CudaDeviceTest, WhatACaptureForbidsEndsItAndNotTheStream) {
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  const Buffer buffer = Memory();
+  const std::vector<std::function<absl::Status()>> forbidden = {
+      [&] { return stream->Synchronize(); },
+      [&] { return device_.Allocate(kBytes, MemoryKind::kDevice).status(); }};
+  for (const auto& call : forbidden) {
+    EXPECT_THAT(stream->Capture([&] {
+                  EXPECT_THAT(call(), StatusIs(Code::kFailedPrecondition));
+                  return absl::OkStatus();
+                }),
+                StatusIs(Code::kFailedPrecondition, HasSubstr("end a capture")));
+  }
+  EXPECT_THAT(stream->Capture([&] { return absl::AbortedError("enough"); }),
+              StatusIs(Code::kAborted, "enough"));
+  EXPECT_EQ(gpu_.left().graphs, 0u);
+  Fill(buffer, 1);
+  EXPECT_THAT(Scale(*stream, buffer, 3), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  EXPECT_THAT(Read(buffer), Each(3.0f));
+}
+
+TEST_F(CudaDeviceTest, MemoryThatThereIsNotIsToldWithWhatIsFree) {
+  EXPECT_THAT(device_.Allocate(size_t{200} << 30, MemoryKind::kDevice),
+              StatusIs(Code::kResourceExhausted,
+                       AllOf(HasSubstr("no memory for 214.7 GB of tensors on GPU 0 (NVIDIA H100 "
+                                       "80GB HBM3): 85.9 GB of 85.9 GB are free"),
+                             HasSubstr("batchSize"))));
+}
+
+TEST_F(CudaDeviceTest, ADeviceThatIsLostStaysSo) {
+  const Buffer buffer = Memory();
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  gpu_.FailAt("kernel", 1, kCuEccUncorrectable);
+  EXPECT_THAT(Scale(*stream, buffer, 2), IsOk());
+  EXPECT_THAT(stream->Synchronize(),
+              StatusIs(Code::kUnavailable, HasSubstr("NVIDIA driver: wait for a stream: ")));
+  EXPECT_THAT(Scale(*stream, buffer, 2), StatusIs(Code::kUnavailable, HasSubstr("ScaleKernel")));
+  EXPECT_THAT(device_.Allocate(kBytes, MemoryKind::kDevice), StatusIs(Code::kUnavailable));
+  gpu_.FailAt("kernel", 0, 0);
+}
+
+TEST_F(CudaDeviceTest, AStreamThatCouldNotBeMadeSaysSo) {
+  gpu_.FailAt("cuStreamCreate", 1, kCuOutOfMemory);
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  const Buffer buffer = Memory();
+  EXPECT_THAT(Scale(*stream, buffer, 2),
+              StatusIs(Code::kResourceExhausted, HasSubstr("make a stream")));
+  EXPECT_THAT(stream->Synchronize(), StatusIs(Code::kResourceExhausted));
+}
+
+TEST_F(CudaDeviceTest, AGpuThatIsTooOldOrNotThereIsRefused) {
+  const FakeGpu two(std::string(fake::kH100) + "device 7 5 16000000000 40 0 Tesla T4\n");
+  EXPECT_THAT(CudaDevice::Open(two.driver(), two.kernels(), 1).status(),
+              StatusIs(Code::kFailedPrecondition,
+                       HasSubstr("GPU 1 (Tesla T4) cannot be used: compute capability 7.5")));
+  EXPECT_THAT(CudaDevice::Open(two.driver(), two.kernels(), 2).status(),
+              StatusIs(Code::kFailedPrecondition, HasSubstr("device 2")));
+}
+
+}  // namespace
+}  // namespace taas::cuda

@@ -1,0 +1,207 @@
+// Stands for cuBLASLt on machines without it: the product in plain loops, of matrices by columns as
+// the library has them, run by the stream of the driver that stands for NVIDIA's. It refuses shapes
+// that do not go together, leading dimensions that are too small, and a workspace that it was not
+// offered.
+
+#include <dlfcn.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "trainer/cuda/cublaslt_api.h"
+#include "trainer/cuda/fake/fake_control.h"
+
+namespace taas::cuda::fake {
+namespace {
+
+struct Description {
+  int compute = 0;
+  int32_t transpose_a = kLtPlain, transpose_b = kLtPlain;
+};
+
+struct Layout {
+  int64_t rows = 0, columns = 0, leading = 0;
+  int32_t batch = 1;
+  int64_t apart = 0;
+};
+
+struct Preference {
+  uint64_t workspace = 0;
+};
+
+// What an algorithm of this library is: what it was asked for.
+constexpr uint64_t kAlgo = 0x7461617300000000;
+
+// As the tensor cores take it: the nearest of eight bits, ties to even.
+float AsFactor(float x, int compute) {
+  if (compute != kLtComputeFastBFloat16 || !std::isfinite(x)) return x;
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  bits += 0x7fff + (bits >> 16 & 1);
+  return std::bit_cast<float>(bits & 0xffff0000);
+}
+
+struct Matrices {
+  Description description;
+  Layout a, b, c;
+  const float* at;
+  const float* by;
+  float* to;
+  float alpha, beta;
+};
+
+bool Fits(const Description& d, const Layout& a, const Layout& b, const Layout& c) {
+  const bool across = d.transpose_a == kLtTransposed, along = d.transpose_b == kLtTransposed;
+  const int64_t m = across ? a.columns : a.rows, k = across ? a.rows : a.columns;
+  return m == c.rows && (along ? b.rows : b.columns) == c.columns &&
+         (along ? b.columns : b.rows) == k && a.leading >= a.rows && b.leading >= b.rows &&
+         c.leading >= c.rows && a.batch == c.batch && b.batch == c.batch;
+}
+
+int Multiply(const Matrices& p) {
+  const bool across = p.description.transpose_a == kLtTransposed;
+  const bool along = p.description.transpose_b == kLtTransposed;
+  const int64_t k = across ? p.a.rows : p.a.columns;
+  const int compute = p.description.compute;
+  for (int64_t matrix = 0; matrix < p.c.batch; ++matrix) {
+    const float* const a = p.at + matrix * p.a.apart;
+    const float* const b = p.by + matrix * p.b.apart;
+    for (int64_t column = 0; column < p.c.columns; ++column) {
+      for (int64_t row = 0; row < p.c.rows; ++row) {
+        float sum = 0;
+        for (int64_t j = 0; j < k; ++j) {
+          sum += AsFactor(a[across ? row * p.a.leading + j : j * p.a.leading + row], compute) *
+                 AsFactor(b[along ? j * p.b.leading + column : column * p.b.leading + j], compute);
+        }
+        float& c = p.to[matrix * p.c.apart + column * p.c.leading + row];
+        c = p.alpha * sum + (p.beta == 0 ? 0 : p.beta * c);
+      }
+    }
+  }
+  return kLtSuccess;
+}
+
+auto Driver() {
+  static const auto kLaunch = reinterpret_cast<decltype(&FakeCudaLaunch)>(
+      dlsym(dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY), "FakeCudaLaunch"));
+  return kLaunch;
+}
+
+template <typename T>
+int Make(void** made) {
+  *made = std::make_unique<T>().release();
+  return kLtSuccess;
+}
+
+template <typename T>
+int Destroy(void* gone) {
+  const std::unique_ptr<T> owned(static_cast<T*>(gone));
+  return gone == nullptr ? kLtInvalidValue : kLtSuccess;
+}
+
+template <typename T>
+int Set(T* value, const void* from, size_t bytes) {
+  if (bytes != sizeof(T)) return kLtInvalidValue;
+  *value = *static_cast<const T*>(from);
+  return kLtSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cublasLtCreate(void** handle) { return Make<int>(handle); }
+int cublasLtDestroy(void* handle) { return Destroy<int>(handle); }
+
+int cublasLtMatmulDescCreate(void** description, int compute, int scale) {
+  if (scale != kLtFloat) return kLtNotSupported;
+  Make<Description>(description);
+  static_cast<Description*>(*description)->compute = compute;
+  return kLtSuccess;
+}
+int cublasLtMatmulDescDestroy(void* description) { return Destroy<Description>(description); }
+int cublasLtMatmulDescSetAttribute(void* description, int attribute, const void* value,
+                                   size_t bytes) {
+  auto& its = *static_cast<Description*>(description);
+  if (attribute == kLtTransposeA) return Set(&its.transpose_a, value, bytes);
+  if (attribute == kLtTransposeB) return Set(&its.transpose_b, value, bytes);
+  return kLtNotSupported;
+}
+
+int cublasLtMatrixLayoutCreate(void** layout, int type, uint64_t rows, uint64_t columns,
+                               int64_t leading) {
+  if (type != kLtFloat || rows == 0 || columns == 0) return kLtInvalidValue;
+  Make<Layout>(layout);
+  auto& its = *static_cast<Layout*>(*layout);
+  its.rows = static_cast<int64_t>(rows);
+  its.columns = static_cast<int64_t>(columns);
+  its.leading = leading;
+  return kLtSuccess;
+}
+int cublasLtMatrixLayoutDestroy(void* layout) { return Destroy<Layout>(layout); }
+int cublasLtMatrixLayoutSetAttribute(void* layout, int attribute, const void* value,
+                                     size_t bytes) {
+  auto& its = *static_cast<Layout*>(layout);
+  if (attribute == kLtBatchCount) return Set(&its.batch, value, bytes);
+  if (attribute == kLtStridedBatchOffset) return Set(&its.apart, value, bytes);
+  return kLtNotSupported;
+}
+
+int cublasLtMatmulPreferenceCreate(void** preference) { return Make<Preference>(preference); }
+int cublasLtMatmulPreferenceDestroy(void* preference) { return Destroy<Preference>(preference); }
+int cublasLtMatmulPreferenceSetAttribute(void* preference, int attribute, const void* value,
+                                         size_t bytes) {
+  if (attribute == kLtMaxWorkspaceBytes) {
+    return Set(&static_cast<Preference*>(preference)->workspace, value, bytes);
+  }
+  uint32_t alignment = 0;
+  const int set = Set(&alignment, value, bytes);
+  return set == kLtSuccess && alignment < sizeof(float) ? kLtInvalidValue : set;
+}
+
+int cublasLtMatmulAlgoGetHeuristic(void*, void* description, void* a, void* b, void* c, void* d,
+                                   void* preference, int asked, LtHeuristic* results, int* found) {
+  *found = 0;
+  if (asked < 1 || c != d) return kLtInvalidValue;
+  const auto& of = *static_cast<const Description*>(description);
+  if (!Fits(of, *static_cast<const Layout*>(a), *static_cast<const Layout*>(b),
+            *static_cast<const Layout*>(c))) {
+    return kLtInvalidValue;
+  }
+  *results = {.algo = {{kAlgo}},
+              .workspace_bytes = static_cast<const Preference*>(preference)->workspace,
+              .state = kLtSuccess,
+              .waves = 1,
+              .reserved = {}};
+  results->algo.data[1] = results->workspace_bytes;
+  *found = 1;
+  return kLtSuccess;
+}
+
+int cublasLtMatmul(void*, void* description, const void* alpha, const void* a, void* a_layout,
+                   const void* b, void* b_layout, const void* beta, const void* c, void* c_layout,
+                   void* d, void* d_layout, const LtAlgo* algo, void* workspace,
+                   size_t workspace_bytes, CuStream stream) {
+  if (algo->data[0] != kAlgo || c != d || c_layout != d_layout) return kLtNotSupported;
+  const Matrices product{.description = *static_cast<const Description*>(description),
+                         .a = *static_cast<const Layout*>(a_layout),
+                         .b = *static_cast<const Layout*>(b_layout),
+                         .c = *static_cast<const Layout*>(c_layout),
+                         .at = static_cast<const float*>(a),
+                         .by = static_cast<const float*>(b),
+                         .to = static_cast<float*>(d),
+                         .alpha = *static_cast<const float*>(alpha),
+                         .beta = *static_cast<const float*>(beta)};
+  if (!Fits(product.description, product.a, product.b, product.c)) return kLtInvalidValue;
+  if (algo->data[1] > workspace_bytes || (workspace_bytes > 0 && workspace == nullptr)) {
+    return kLtInvalidValue;
+  }
+  // CUBLAS_STATUS_EXECUTION_FAILED
+  return Driver()(stream, [product] { return Multiply(product); }) == kCuSuccess ? kLtSuccess : 13;
+}
+
+}  // extern "C"
+
+}  // namespace taas::cuda::fake

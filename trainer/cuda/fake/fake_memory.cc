@@ -1,0 +1,95 @@
+#include "trainer/cuda/fake/fake_memory.h"
+
+#include <sys/mman.h>
+
+#include "operator/base/check.h"
+
+namespace taas::cuda::fake {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// With a page behind it that is never open.
+size_t Mapped(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage + kPage; }
+
+}  // namespace
+
+void FakeMemory::SetLimit(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+}
+
+uint64_t FakeMemory::Allocate(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes == 0 || bytes > limit_ - used_) return 0;
+  void* const memory =
+      mmap(nullptr, Mapped(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  if (open_ > 0) CHECK(mprotect(memory, Mapped(bytes) - kPage, Protection()) == 0) << "mprotect";
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  sizes_[address] = bytes;
+  used_ += bytes;
+  return address;
+}
+
+bool FakeMemory::Free(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sizes_.find(address);
+  if (found == sizes_.end()) return false;
+  munmap(reinterpret_cast<void*>(address), Mapped(found->second));
+  used_ -= found->second;
+  sizes_.erase(found);
+  return true;
+}
+
+bool FakeMemory::Contains(uint64_t address, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  auto after = sizes_.upper_bound(address);
+  if (after == sizes_.begin()) return false;
+  --after;
+  return address + bytes <= after->first + after->second;
+}
+
+bool FakeMemory::Touches(uint64_t address, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  auto after = sizes_.lower_bound(address + bytes);
+  if (after == sizes_.begin()) return false;
+  --after;
+  return address < after->first + Mapped(after->second);
+}
+
+size_t FakeMemory::count() {
+  const std::lock_guard lock(mutex_);
+  return sizes_.size();
+}
+
+size_t FakeMemory::bytes() {
+  const std::lock_guard lock(mutex_);
+  return used_;
+}
+
+size_t FakeMemory::limit() {
+  const std::lock_guard lock(mutex_);
+  return limit_;
+}
+
+void FakeMemory::Open() {
+  const std::lock_guard lock(mutex_);
+  if (++open_ == 1) Protect();
+}
+
+void FakeMemory::Close() {
+  const std::lock_guard lock(mutex_);
+  if (--open_ == 0) Protect();
+}
+
+int FakeMemory::Protection() const { return open_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
+
+void FakeMemory::Protect() {
+  for (const auto& [address, bytes] : sizes_) {
+    CHECK(mprotect(reinterpret_cast<void*>(address), Mapped(bytes) - kPage, Protection()) == 0)
+        << "mprotect";
+  }
+}
+
+}  // namespace taas::cuda::fake
