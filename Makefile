@@ -4,8 +4,8 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build images demo \
-	test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
+.PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build kernel-resources \
+	images demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -117,6 +117,13 @@ endif
 trainer-program: packages
 	@$(BAZEL_BUILD) //trainer/cmd:taas-trainer
 
+## make kernel-resources    trainer/kernels/cuda/resources.txt: what each CUDA kernel takes of a GPU, as compiled now
+kernel-resources: packages
+	@$(BAZEL_BUILD) //trainer/kernels/cuda:resources
+	@install -m 644 \
+	"$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)/trainer/kernels/cuda/resources.built.txt" \
+	trainer/kernels/cuda/resources.txt
+
 ## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names
 REGISTRY ?=
 images: build
@@ -167,7 +174,7 @@ clean:
 setup: page
 
 packages:
-	@$(SETUP) packages
+	@$(SETUP) packages && $(SETUP) python cuda
 
 # The page, which only what links the dashboard waits for.
 page: packages

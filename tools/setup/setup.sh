@@ -13,9 +13,10 @@
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, torch,
-#                                      clients
+#                                      clients; cuda is no Python: NVIDIA's compiler of kernels,
+#                                      which builds need
 #   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `node`, `kubernetes`, `cluster`,
-#                                      `peer` or an environment lie
+#                                      `peer` or an environment lie, and of cuda NVIDIA's folder
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -38,6 +39,7 @@ python_of() {
   [ "$1" != torch ] || from+=("$here/stub_libraries.py")
   echo "$cache/python/$1-$(digest "${from[@]}")"
 }
+cuda() { echo "$(python_of cuda)/toolkit"; }
 
 say() { echo "setup: $*" >&2; }
 
@@ -54,14 +56,18 @@ missing_of() {
 # the packages they come from, goes into the environment of each action, so that nothing that was
 # made from others is taken from a cache. Libraries that are linked when a program starts do not
 # matter.
+# NVIDIA's compiler lies in the private folder; what it is made of, Bazel sees. Where it is, each
+# command of Bazel must be told alike, else it is set up anew.
 tell_bazel() {
   local rc=$root/.bazelrc.packages list=$here/packages.txt versions
-  [ "$rc" -nt /var/lib/dpkg/status ] && [ "$rc" -nt "$list" ] && [ "$rc" -nt "$0" ] && return
+  [ "$rc" -nt /var/lib/dpkg/status ] && [ "$rc" -nt "$list" ] && [ "$rc" -nt "$0" ] &&
+    grep -qxF "common --repo_env=TAAS_CUDA=$(cuda)" "$rc" && return
   versions=$(names "$list" | xargs apt-cache depends --recurse --installed --no-recommends \
     --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances |
     grep -E '^([a-z0-9.+-]+-dev|(g\+\+|gcc|cpp)-[0-9]+|binutils|protobuf-compiler[a-z-]*)$' |
     sort -u | xargs dpkg-query -W -f '${Package} ${Version}\n' | digest)
   printf 'build --%s=TAAS_PACKAGES=%s\n' action_env "$versions" host_action_env "$versions" >"$rc.$$"
+  echo "common --repo_env=TAAS_CUDA=$(cuda)" >>"$rc.$$"
   mv "$rc.$$" "$rc"
 }
 
@@ -168,12 +174,17 @@ make_peer() {
 make_python() {
   local name
   name=$(basename "${1%-*}")
-  say "installing the Python packages of $name (about a minute) into $1"
+  case $name in
+    cuda) say "installing NVIDIA's compiler of kernels (101 MB, 5 s) into $1" ;;
+    *) say "installing the Python packages of $name (about a minute) into $1" ;;
+  esac
   /usr/bin/python3 -m venv "$1"
   "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
     -r "$here/python/$name.txt"
   [ "$name" != torch ] ||
     /usr/bin/python3 "$here/stub_libraries.py" "$1"/lib/python3*/site-packages/torch/lib >/dev/null
+  # A path that has no version of Python in it.
+  [ "$name" != cuda ] || (cd "$1" && ln -s lib/python3*/site-packages/nvidia/cu13 toolkit)
 }
 
 case ${1:-} in
@@ -200,8 +211,9 @@ case ${1:-} in
       kubernetes) echo "$kubernetes/bin" ;;
       cluster) echo "$cluster/bin" ;;
       peer) echo "$peer/bin" ;;
+      cuda) cuda ;;
       tensorflow | torch | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,19s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,21s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -33,7 +33,10 @@ std::string DirOf(const std::string& path) {
 }
 
 bool IsHeader(const std::string& path) { return EndsWith(path, ".h"); }
-bool IsCpp(const std::string& path) { return IsHeader(path) || EndsWith(path, ".cc"); }
+bool IsKernels(const std::string& path) { return EndsWith(path, ".cu"); }
+bool IsCpp(const std::string& path) {
+  return IsHeader(path) || EndsWith(path, ".cc") || IsKernels(path);
+}
 bool IsBuild(const std::string& path) { return BaseName(path) == "BUILD"; }
 bool IsMarkdown(const std::string& path) { return EndsWith(path, ".md"); }
 bool IsCode(const std::string& path) {
@@ -199,7 +202,7 @@ class Checker {
   void CheckSourcesAreListed() {
     // "dir/x.cc" → how many BUILD files and targets name it.
     std::map<std::string, int> listed;
-    static const std::regex source(R"re("([\w./-]+\.cc)")re");
+    static const std::regex source(R"re("([\w./-]+\.(cc|cu))")re");
     for (const SourceFile& file : files_) {
       if (!IsBuild(file.path)) continue;
       const std::string dir = DirOf(file.path);
@@ -209,9 +212,10 @@ class Checker {
       }
     }
     for (const SourceFile& file : files_) {
-      if (!EndsWith(file.path, ".cc")) continue;
+      if (!EndsWith(file.path, ".cc") && !IsKernels(file.path)) continue;
       const int count = listed[file.path];
-      if (count == 1) continue;
+      // Kernels are compiled for GPUs and for the emulator.
+      if (count == 1 || (count > 1 && IsKernels(file.path))) continue;
       Report(file, 1, "build-once",
              count == 0 ? "no BUILD file lists it, so it is not compiled"
                         : "BUILD lists it " + std::to_string(count) + " times, want once");

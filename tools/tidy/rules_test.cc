@@ -15,6 +15,8 @@ std::vector<SourceFile> CleanTree() {
       {"part/x.h", "// What X is.\n\nint X();\n"},
       {"part/x.cc", "#include \"part/x.h\"\n\nint X() { return 1; }\n"},
       {"part/BUILD", "cc_library(name = \"x\", srcs = [\"x.cc\"], hdrs = [\"x.h\"])\n"},
+      {"gpu/k.cu", "#include \"part/x.h\"\n\nextern \"C\" __global__ void K() {}\n"},
+      {"gpu/BUILD", "cuda_images(srcs = [\"k.cu\"])\nemulated_kernels(srcs = [\"k.cu\"])\n"},
       {"README.md", "See [part](part/x.h), [the web](https://example.com) and [below](#end).\n"},
   };
 }
@@ -59,6 +61,8 @@ const std::vector<Fixture>& Refused() {
        {{"web/x.tsx", "// " + std::string(99, 'x') + "\n"}}},
       {"a long line in BUILD", "line-length",
        {{"BUILD", "# " + std::string(99, 'x') + "\n"}}},
+      {"a long line in a kernel", "line-length",
+       {{"gpu/k.cu", "// " + std::string(99, 'x') + "\n"}}},
       {"a function of 71 lines", "function-length", {InX(Lines(69))}},
       {"a file of 801 lines", "file-size",
        {{"part/x.h", "// X.\n" + Lines(800)}}},
@@ -83,6 +87,7 @@ const std::vector<Fixture>& Refused() {
       {"a header that is nowhere first", "header-alone",
        {{"part/x.cc", "#include <vector>\n#include \"part/x.h\"\n"}}},
       {"a source in no BUILD", "build-once", {{"part/y.cc", "#include \"part/x.h\"\n"}}},
+      {"a kernel in no BUILD", "build-once", {{"gpu/BUILD", "# None.\n"}}},
       {"a source in two targets", "build-once",
        {{"part/BUILD", "cc_library(srcs = [\"x.cc\"])\ncc_test(srcs = [\"x.cc\"])\n"}}},
       {"a link to nothing", "markdown-link", {{"README.md", "See [y](part/y.h).\n"}}},

@@ -3,7 +3,8 @@
 
 #include "trainer/cuda/cuda_device.h"
 
-#include <array>
+#include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <numeric>

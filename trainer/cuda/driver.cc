@@ -52,8 +52,8 @@ const char* AdviceOn(int result) {
 // What a device does not come back from in this process: it is lost, its memory is broken, or a
 // kernel has done what it may not.
 bool IsLost(int result) {
-  return result == kCuEccUncorrectable || (result >= kCuIllegalAddress && result <= kCuLaunchFailed) ||
-         result == kCuUnknown;
+  return result == kCuEccUncorrectable || result == kCuUnknown ||
+         (result >= kCuIllegalAddress && result <= kCuLaunchFailed);
 }
 
 absl::StatusCode CodeOf(int result) {
@@ -171,7 +171,8 @@ absl::StatusOr<DeviceInfo> Driver::Describe(int index) const {
   int device = 0;
   RETURN_IF_ERROR(Check("find" + which, api_.DeviceGet(&device, index)));
   std::array<char, kNameBytesMax> name{};
-  RETURN_IF_ERROR(Check("ask for the name of" + which, api_.DeviceGetName(name.data(), name.size(), device)));
+  RETURN_IF_ERROR(Check("ask for the name of" + which,
+                        api_.DeviceGetName(name.data(), name.size(), device)));
   info.name = name.data();
   CuUuid uuid{};
   RETURN_IF_ERROR(Check("ask for the id of" + which, api_.DeviceGetUuid(&uuid, device)));

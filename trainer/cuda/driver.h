@@ -4,8 +4,8 @@
 // What each function is: driver_api.h.
 //
 // Ownership: the driver stays loaded for the life of the process. Threads: any. Errors: NotFound
-// without a driver, FailedPrecondition for one that is too old, FailedPrecondition or Unavailable for
-// one that does not work here; all say what to do.
+// without a driver, FailedPrecondition for one that is too old, that or Unavailable for one
+// that does not work here; all say what to do.
 //
 //   ASSIGN_OR_RETURN(const std::unique_ptr<Driver> driver, Driver::Load());
 //   ASSIGN_OR_RETURN(const std::vector<DeviceInfo> devices, driver->Devices());

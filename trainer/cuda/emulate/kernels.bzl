@@ -1,7 +1,7 @@
 """CUDA kernels as the host's compiler compiles them, for tests that run them on the processor."""
 
 def emulated_kernels(name, srcs, hdrs, deps = [], watched = True, visibility = None):
-    """A library of kernels (.cu) that the emulator runs, and whose loads and stores it sees if `watched`."""
+    """A library of kernels (.cu) for the emulator, which sees loads and stores if `watched`."""
     native.cc_library(
         name = name,
         testonly = True,

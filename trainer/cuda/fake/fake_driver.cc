@@ -1,16 +1,15 @@
-// The driver that stands for NVIDIA's, as far as it computes: contexts, memory, streams, graphs, and
-// the kernels of this tree, which run on the processor (trainer/cuda/emulate). Devices are in
+// The driver that stands for NVIDIA's, as far as it computes: contexts, memory, streams, graphs,
+// and the kernels of this tree, which run on the processor (trainer/cuda/emulate). Devices are in
 // fake_cuda.cc. It refuses what the real one refuses: calls of a thread without a context, or that
 // captures; memory that is not of the device, or not as long.
 
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
-
-#include <cstdio>
 
 #include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/emulate/emulator.h"

@@ -1,5 +1,7 @@
 // That what is asked of cuBLASLt is the product that the processor computes.
 
+#include <tuple>
+
 #include "gtest/gtest.h"
 #include "trainer/kernels/cuda/testing/twin.h"
 
