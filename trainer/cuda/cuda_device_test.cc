@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/cuda/cuda_runtime.h"
 #include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/fake/fake_gpu.h"
 #include "trainer/kernels/cuda/cuda_kernels.h"
@@ -229,6 +230,14 @@ TEST_F(CudaDeviceTest, AStreamThatCouldNotBeMadeSaysSo) {
   EXPECT_THAT(Scale(*stream, buffer, 2),
               StatusIs(Code::kResourceExhausted, HasSubstr("make a stream")));
   EXPECT_THAT(stream->Synchronize(), StatusIs(Code::kResourceExhausted));
+}
+
+TEST_F(CudaDeviceTest, MoreGpusThanThereAreAreRefused) {
+  EXPECT_THAT(CudaRuntime::Open(2, {.driver = "./trainer/cuda/fake/libcuda.so.1"}),
+              StatusIs(Code::kFailedPrecondition,
+                       HasSubstr("2 GPUs are wanted: this process sees 1 (taas-trainer devices")));
+  EXPECT_THAT(CudaRuntime::Open(1, {.driver = "./none/libcuda.so.1"}),
+              StatusIs(Code::kNotFound, HasSubstr("a GPU is wanted: no NVIDIA driver here")));
 }
 
 TEST_F(CudaDeviceTest, AGpuThatIsTooOldOrNotThereIsRefused) {

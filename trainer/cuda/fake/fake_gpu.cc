@@ -1,13 +1,11 @@
 #include "trainer/cuda/fake/fake_gpu.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 #include "gtest/gtest.h"
 #include "operator/base/check.h"
 #include "trainer/cuda/shared_library.h"
-#include "trainer/kernels/cuda/cuda_kernels.h"
 
 namespace taas::cuda::fake {
 namespace {
@@ -25,7 +23,7 @@ T Value(absl::StatusOr<T> made) {
 
 }  // namespace
 
-FakeGpu::FakeGpu(const std::string& machine) {
+FakeGpu::FakeGpu(const std::string& machine, int devices) {
   const std::string path = testing::TempDir() + "/fake_gpu";
   std::ofstream(path) << machine;
   setenv("TAAS_FAKE_CUDA", path.c_str(), /*overwrite=*/1);
@@ -33,13 +31,10 @@ FakeGpu::FakeGpu(const std::string& machine) {
   CHECK(library.Find("FakeCudaFailAt", &fail_at_).ok());
   CHECK(library.Find("FakeCudaCalls", &calls_).ok());
   CHECK(library.Find("FakeCudaWhatIsLeft", &left_).ok());
-  driver_ = Value(Driver::Load(kDriver));
   const KernelImage image{"test", std::as_bytes(std::span(kImage))};
-  kernels_ = Value(LoadedKernels::Load(*driver_, {&image, 1}));
-  device_ = Value(CudaDevice::Open(*driver_, *kernels_, 0, kCublasLt));
+  gpus_ = Value(CudaRuntime::Open(
+      devices, {.driver = kDriver, .cublaslt = kCublasLt, .images = {&image, 1}}));
 }
-
-Runtime FakeGpu::runtime() const { return {{device_.get()}, StandardCudaKernels()}; }
 
 void FakeGpu::FailAt(const std::string& function, int nth, int result) const {
   fail_at_(function.c_str(), nth, result);

@@ -1,0 +1,44 @@
+#include "trainer/cuda/cuda_runtime.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/kernels/cuda/cuda_kernels.h"
+
+namespace taas::cuda {
+
+absl::StatusOr<std::unique_ptr<CudaRuntime>> CudaRuntime::Open(int count,
+                                                               const Libraries& libraries) {
+  auto runtime = std::make_unique<CudaRuntime>();
+  const std::string wanted =
+      count == 1 ? "a GPU is wanted" : std::to_string(count) + " GPUs are wanted";
+  RETURN_IF_ERROR(Annotate(runtime->Start(count, libraries), wanted));
+  return runtime;
+}
+
+absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
+  ASSIGN_OR_RETURN(driver_, Driver::Load(libraries.driver));
+  ASSIGN_OR_RETURN(const std::vector<DeviceInfo> seen, driver_->Devices());
+  if (static_cast<int>(seen.size()) < count) {
+    return absl::FailedPreconditionError("this process sees " + std::to_string(seen.size()) +
+                                         " (taas-trainer devices lists them)");
+  }
+  ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*driver_, libraries.images));
+  for (int index = 0; index < count; ++index) {
+    ASSIGN_OR_RETURN(auto device,
+                     CudaDevice::Open(*driver_, *kernels_, index, libraries.cublaslt));
+    devices_.push_back(std::move(device));
+  }
+  return absl::OkStatus();
+}
+
+Runtime CudaRuntime::runtime() const {
+  std::vector<Device*> devices;
+  std::ranges::transform(devices_, std::back_inserter(devices),
+                         [](const auto& device) { return device.get(); });
+  return {std::move(devices), StandardCudaKernels()};
+}
+
+}  // namespace taas::cuda
