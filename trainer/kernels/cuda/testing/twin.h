@@ -3,7 +3,7 @@
 //
 // Ownership: values. Threads: one at a time. Errors: fail the test, with the op's name.
 //
-//   ExpectTwin({.op = "Scale", .inputs = {RandomFloats({3, 5}, 1)}, .attributes = {{"factor", 2.0}}});
+//   ExpectTwin({.op = "Relu", .inputs = {RandomFloats({3, 5}, 1)}});
 
 #ifndef TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
 #define TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
@@ -59,9 +59,11 @@ struct OpCase {
   uint64_t seed = 0;          // of the session: both are in random numbers.
   // Output i lies where input in_place[i] lies; -1, or none: elsewhere.
   std::vector<int> in_place{};
-  // Of an op that is in no graph (trainer/optimizer/update_ops.h): types of inputs and outputs alike,
-  // as its KernelSpec has them. Its outputs are all in place.
+  // Of an op that is in no graph (trainer/optimizer/update_ops.h): types of inputs and outputs
+  // alike, as its KernelSpec has them. Its outputs are all in place.
   std::vector<TensorType> spec{};
+  // Bytes by which the GPU's tensors lie behind a multiple of 256.
+  size_t behind = 0;
   std::string device = "GPU";  // Whose kernel is held against the twin.
 };
 
