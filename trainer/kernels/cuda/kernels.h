@@ -1,9 +1,9 @@
 // All kernels of this tree for NVIDIA GPUs: what they take, and the list by which they are found in
 // the compiled images, run on the processor in tests, and launched (launch.h).
 //
-// A kernel is a function in a .cu file of the name that stands here, whose only argument is a struct
-// of plain numbers and of pointers to memory of the device. The struct stands in the header beside
-// the .cu file. One idea is one file.
+// A kernel is a function in a .cu file of the name that stands here, whose only argument is a
+// struct of plain numbers and of pointers to memory of the device. The struct stands in the header
+// beside the .cu file. One idea is one file.
 //
 // A new kernel: its struct and its function, a line here, its op in *_ops.cc, and a twin in the
 // test (testing/twin.h).
@@ -19,8 +19,26 @@
 #include "trainer/kernels/cuda/elementwise.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
-#define TAAS_CUDA_KERNELS(KERNEL)     \
-  KERNEL(ScaleKernel, ScaleParams)
+#define TAAS_CUDA_KERNELS(KERNEL)                  \
+  KERNEL(AddByFactorKernel, AddByFactorParams)     \
+  KERNEL(AddKernel, TwoInputsParams)               \
+  KERNEL(AddNKernel, AddNParams)                   \
+  KERNEL(GeluGradKernel, TwoInputsParams)          \
+  KERNEL(GeluKernel, OneInputParams)               \
+  KERNEL(IdentityKernel, OneInputParams)           \
+  KERNEL(MovingAverageKernel, MovingAverageParams) \
+  KERNEL(MulKernel, TwoInputsParams)               \
+  KERNEL(ReluGradKernel, TwoInputsParams)          \
+  KERNEL(ReluKernel, OneInputParams)               \
+  KERNEL(ScaleByFactorKernel, ByFactorParams)      \
+  KERNEL(ScaleKernel, ScaleParams)                 \
+  KERNEL(SigmoidGradKernel, TwoInputsParams)       \
+  KERNEL(SigmoidKernel, OneInputParams)            \
+  KERNEL(SignByFactorKernel, ByFactorParams)       \
+  KERNEL(SquareKernel, OneInputParams)             \
+  KERNEL(SubKernel, TwoInputsParams)               \
+  KERNEL(TanhGradKernel, TwoInputsParams)          \
+  KERNEL(TanhKernel, OneInputParams)
 
 namespace taas::cuda {
 
