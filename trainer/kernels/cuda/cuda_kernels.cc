@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "trainer/kernels/cuda/elementwise_ops.h"
+#include "trainer/kernels/cuda/fused_ops.h"
 
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
   AddElementwiseKernels(kernels);
+  AddFusedKernels(kernels);
 }
 
 const KernelRegistry& StandardCudaKernels() {

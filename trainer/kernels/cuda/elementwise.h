@@ -1,7 +1,6 @@
 // What kernels take that compute each element from the elements at the same place.
 //
-// The result may be any of the inputs. `by_fours`: all pointers are multiples of 16 bytes
-// (by_fours.h), so that four elements are moved at once.
+// The result may be any of the inputs. `by_fours`: four elements may be moved at once (by_fours.h).
 
 #ifndef TRAINER_KERNELS_CUDA_ELEMENTWISE_H_
 #define TRAINER_KERNELS_CUDA_ELEMENTWISE_H_
@@ -52,6 +51,16 @@ struct ByFactorParams {
   const float* factor;
   float* y;
   int64_t count;
+  bool by_fours;
+};
+
+// y[i] = f(x[i], b[i % columns]): b is added to each row. `by_fours`: columns are fours, too.
+struct BiasParams {
+  const float* x;
+  const float* b;
+  float* y;
+  int64_t count;
+  int64_t columns;
   bool by_fours;
 };
 

@@ -55,6 +55,23 @@ KernelFactory ByFactor(KernelRef<ByFactorParams> kernel) {
   };
 }
 
+KernelFactory Bias(KernelRef<BiasParams> kernel) {
+  return [kernel](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
+    const int64_t n = spec.outputs[0].shape.count(), columns = spec.inputs[1].shape.count();
+    return Kernel{.run = [kernel, n, columns](const KernelCall& call) {
+      const bool by_fours =
+          columns % 4 == 0 && ByFours({call.in(0), call.in(1), call.out()});
+      return Launch(call, kernel, GridOf(n),
+                    {.x = call.in(0),
+                     .b = call.in(1),
+                     .y = call.out(),
+                     .count = n,
+                     .columns = columns,
+                     .by_fours = by_fours});
+    }};
+  };
+}
+
 absl::StatusOr<Kernel> L2LossGradAdd(const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.count();
   return Kernel{.run = [n](const KernelCall& call) {
@@ -135,6 +152,8 @@ void AddElementwiseKernels(KernelRegistry* kernels) {
   };
   add("Add", TwoInputs(kAddKernel));
   add("AddN", AddN);
+  add("BiasAdd", Bias(kBiasAddKernel));
+  add("BiasAddRelu", Bias(kBiasAddReluKernel));
   add("Gelu", OneInput(kGeluKernel));
   add("GeluGrad", TwoInputs(kGeluGradKernel));
   add("Identity", Identity);

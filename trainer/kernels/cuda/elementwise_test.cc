@@ -89,6 +89,23 @@ TEST(ElementwiseSizesTest, WhatIsNoNumberStaysNone) {
   for (const char* const op : {"Add", "ReluGrad"}) ExpectTwin({.op = op, .inputs = {odd, odd}});
 }
 
+TEST(BiasTest, IsAddedToEachRow) {
+  struct Size {
+    int64_t rows, columns;
+  };
+  for (const Size& size : {Size{0, 4}, Size{3, 0}, Size{1, 1}, Size{33, 1}, Size{5, 7}, Size{9, 32},
+                           Size{2, 33}, Size{3, 129}, Size{2, 1'028}}) {
+    for (const char* const op : {"BiasAdd", "BiasAddRelu"}) {
+      ExpectTwinEachWay({.op = op,
+                         .inputs = {RandomFloats(Shape({size.rows, size.columns}), 1),
+                                    RandomFloats(Shape({size.columns}), 2)}});
+    }
+  }
+  // The last axis is the columns.
+  ExpectTwin({.op = "BiasAdd",
+              .inputs = {RandomFloats(Shape({2, 3, 4, 5}), 1), RandomFloats(Shape({5}), 2)}});
+}
+
 TEST(ByFactorTest, GradientsOfSumsAreTheirTwins) {
   const HostTensor factor = Floats(Shape(), {0.7f});
   for (const int64_t n : kFew) {
@@ -122,6 +139,9 @@ TEST(ElementwiseCostsTest, EachElementIsMovedOnce) {
             (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 4'000, .written_bytes = 4'000}));
   EXPECT_EQ(CostsOf({.op = "Mul", .inputs = {x, x}}),
             (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 8'000, .written_bytes = 4'000}));
+  EXPECT_EQ(CostsOf({.op = "BiasAdd",
+                     .inputs = {RandomFloats(Shape({4, 100}), 1), RandomFloats(Shape({100}), 2)}}),
+            (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 3'200, .written_bytes = 1'600}));
   OpCase sum{.op = "AddN", .inputs = {}};
   for (int i = 0; i < 20; ++i) sum.inputs.push_back(x);
   EXPECT_EQ(CostsOf(sum), (OpCosts{.launches = 2,

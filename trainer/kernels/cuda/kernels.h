@@ -17,12 +17,15 @@
 #include <type_traits>
 
 #include "trainer/kernels/cuda/elementwise.h"
+#include "trainer/kernels/cuda/fused.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
 #define TAAS_CUDA_KERNELS(KERNEL)                  \
   KERNEL(AddByFactorKernel, AddByFactorParams)     \
   KERNEL(AddKernel, TwoInputsParams)               \
   KERNEL(AddNKernel, AddNParams)                   \
+  KERNEL(BiasAddKernel, BiasParams)                \
+  KERNEL(BiasAddReluKernel, BiasParams)            \
   KERNEL(GeluGradKernel, TwoInputsParams)          \
   KERNEL(GeluKernel, OneInputParams)               \
   KERNEL(IdentityKernel, OneInputParams)           \
@@ -38,7 +41,8 @@
   KERNEL(SquareKernel, OneInputParams)             \
   KERNEL(SubKernel, TwoInputsParams)               \
   KERNEL(TanhGradKernel, TwoInputsParams)          \
-  KERNEL(TanhKernel, OneInputParams)
+  KERNEL(TanhKernel, OneInputParams)               \
+  KERNEL(FusedKernel, FusedParams)
 
 namespace taas::cuda {
 
