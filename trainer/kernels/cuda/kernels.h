@@ -18,6 +18,7 @@
 
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/fused.h"
+#include "trainer/kernels/cuda/sums.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
 #define TAAS_CUDA_KERNELS(KERNEL)                  \
@@ -42,7 +43,11 @@
   KERNEL(SubKernel, TwoInputsParams)               \
   KERNEL(TanhGradKernel, TwoInputsParams)          \
   KERNEL(TanhKernel, OneInputParams)               \
-  KERNEL(FusedKernel, FusedParams)
+  KERNEL(FusedKernel, FusedParams)                 \
+  KERNEL(ColumnSumsKernel, ColumnSumsParams)       \
+  KERNEL(ExpandKernel, ExpandParams)               \
+  KERNEL(RowSumsByBlockKernel, RowSumsParams)      \
+  KERNEL(RowSumsByWarpKernel, RowSumsParams)
 
 namespace taas::cuda {
 
