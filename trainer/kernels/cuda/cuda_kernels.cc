@@ -4,12 +4,16 @@
 
 #include "trainer/kernels/cuda/elementwise_ops.h"
 #include "trainer/kernels/cuda/product_ops.h"
+#include "trainer/kernels/cuda/fused_ops.h"
+#include "trainer/kernels/cuda/sums_ops.h"
 
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
   AddElementwiseKernels(kernels);
   AddProductKernels(kernels);
+  AddFusedKernels(kernels);
+  AddSumKernels(kernels);
 }
 
 const KernelRegistry& StandardCudaKernels() {

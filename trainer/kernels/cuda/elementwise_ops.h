@@ -9,7 +9,8 @@
 
 namespace taas::cuda {
 
-// Scale.
+// Add, Sub, Mul, AddN, BiasAdd, BiasAddRelu, Scale, Square, Identity; Relu, Sigmoid, Tanh, Gelu and
+// their gradients; those of L2Loss and L1Loss; MovingAverage.
 void AddElementwiseKernels(KernelRegistry* kernels);
 
 }  // namespace taas::cuda

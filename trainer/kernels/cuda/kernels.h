@@ -17,10 +17,37 @@
 #include <type_traits>
 
 #include "trainer/kernels/cuda/elementwise.h"
+#include "trainer/kernels/cuda/fused.h"
+#include "trainer/kernels/cuda/sums.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
-#define TAAS_CUDA_KERNELS(KERNEL)     \
-  KERNEL(ScaleKernel, ScaleParams)
+#define TAAS_CUDA_KERNELS(KERNEL)                  \
+  KERNEL(AddByFactorKernel, AddByFactorParams)     \
+  KERNEL(AddKernel, TwoInputsParams)               \
+  KERNEL(AddNKernel, AddNParams)                   \
+  KERNEL(BiasAddKernel, BiasParams)                \
+  KERNEL(BiasAddReluKernel, BiasParams)            \
+  KERNEL(GeluGradKernel, TwoInputsParams)          \
+  KERNEL(GeluKernel, OneInputParams)               \
+  KERNEL(IdentityKernel, OneInputParams)           \
+  KERNEL(MovingAverageKernel, MovingAverageParams) \
+  KERNEL(MulKernel, TwoInputsParams)               \
+  KERNEL(ReluGradKernel, TwoInputsParams)          \
+  KERNEL(ReluKernel, OneInputParams)               \
+  KERNEL(ScaleByFactorKernel, ByFactorParams)      \
+  KERNEL(ScaleKernel, ScaleParams)                 \
+  KERNEL(SigmoidGradKernel, TwoInputsParams)       \
+  KERNEL(SigmoidKernel, OneInputParams)            \
+  KERNEL(SignByFactorKernel, ByFactorParams)       \
+  KERNEL(SquareKernel, OneInputParams)             \
+  KERNEL(SubKernel, TwoInputsParams)               \
+  KERNEL(TanhGradKernel, TwoInputsParams)          \
+  KERNEL(TanhKernel, OneInputParams)               \
+  KERNEL(FusedKernel, FusedParams)                 \
+  KERNEL(ColumnSumsKernel, ColumnSumsParams)       \
+  KERNEL(ExpandKernel, ExpandParams)               \
+  KERNEL(RowSumsByBlockKernel, RowSumsParams)      \
+  KERNEL(RowSumsByWarpKernel, RowSumsParams)
 
 namespace taas::cuda {
 

@@ -126,10 +126,11 @@ std::optional<Results> Emulated(const OpCase& of, const Prepared& prepared,
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<const void*> in;
   for (const HostTensor& input : of.inputs) {
+    Bytes bytes(of.behind);
+    bytes.insert(bytes.end(), input.bytes.begin(), input.bytes.end());
     buffers.push_back(std::make_unique<Buffer>(
-        emulator, "input " + std::to_string(buffers.size()),
-        std::span<const std::byte>(input.bytes)));
-    in.push_back(input.absent ? nullptr : buffers.back()->data());
+        emulator, "input " + std::to_string(buffers.size()), std::span<const std::byte>(bytes)));
+    in.push_back(input.absent ? nullptr : buffers.back()->data() + of.behind);
   }
   std::vector<void*> out;
   std::vector<Buffer*> results_in;
@@ -138,13 +139,13 @@ std::optional<Results> Emulated(const OpCase& of, const Prepared& prepared,
     if (const int input = InPlace(of, i); input >= 0) {
       buffer = buffers[static_cast<size_t>(input)].get();
     } else {
-      const size_t bytes = BytesOf(prepared.outputs[i]);
+      const size_t bytes = of.behind + BytesOf(prepared.outputs[i]);
       buffers.push_back(
           std::make_unique<Buffer>(emulator, "output " + std::to_string(i), bytes));
       buffer = buffers.back().get();
       std::fill_n(buffer->data(), bytes, kLeftAlone);
     }
-    out.push_back(buffer->data());
+    out.push_back(buffer->data() + of.behind);
     results_in.push_back(buffer);
   }
   const DeviceBuffer<StepBlock> block(emulator, "the step's block", {&of.block, 1});
@@ -156,7 +157,10 @@ std::optional<Results> Emulated(const OpCase& of, const Prepared& prepared,
                                            .stream = &stream});
   EXPECT_THAT(status, IsOk()) << of.op;
   Results results{.outputs = {}, .fault = block.Read()[0].fault, .costs = {}};
-  for (const Buffer* const buffer : results_in) results.outputs.push_back(buffer->Read());
+  for (const Buffer* const buffer : results_in) {
+    const Bytes bytes = buffer->Read();
+    results.outputs.emplace_back(bytes.begin() + static_cast<ptrdiff_t>(of.behind), bytes.end());
+  }
   results.costs = {stream.launches(), stream.counts().barriers, stream.counts().read_bytes,
                    stream.counts().written_bytes};
   return status.ok() ? std::optional(std::move(results)) : std::nullopt;

@@ -62,6 +62,8 @@ struct OpCase {
   // Of an op that is in no graph (trainer/optimizer/update_ops.h): types of inputs and outputs
   // alike, as its KernelSpec has them. Its outputs are all in place.
   std::vector<TensorType> spec{};
+  // Bytes by which the GPU's tensors lie behind a multiple of 256.
+  size_t behind = 0;
   std::string device = "GPU";  // Whose kernel is held against the twin.
 };
 
