@@ -3,11 +3,17 @@
 #include <memory>
 
 #include "trainer/kernels/cuda/elementwise_ops.h"
+#include "trainer/kernels/cuda/softmax_loss_ops.h"
+#include "trainer/kernels/cuda/squared_error_ops.h"
+#include "trainer/kernels/cuda/update_ops.h"
 
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
   AddElementwiseKernels(kernels);
+  AddSoftmaxLossKernels(kernels);
+  AddSquaredErrorKernels(kernels);
+  AddUpdateKernels(kernels);
 }
 
 const KernelRegistry& StandardCudaKernels() {

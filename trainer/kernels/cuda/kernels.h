@@ -1,9 +1,9 @@
 // All kernels of this tree for NVIDIA GPUs: what they take, and the list by which they are found in
 // the compiled images, run on the processor in tests, and launched (launch.h).
 //
-// A kernel is a function in a .cu file of the name that stands here, whose only argument is a struct
-// of plain numbers and of pointers to memory of the device. The struct stands in the header beside
-// the .cu file. One idea is one file.
+// A kernel is a function in a .cu file of the name that stands here, whose only argument is a
+// struct of plain numbers and of pointers to memory of the device. The struct stands in the header
+// beside the .cu file. One idea is one file.
 //
 // A new kernel: its struct and its function, a line here, its op in *_ops.cc, and a twin in the
 // test (testing/twin.h).
@@ -17,10 +17,35 @@
 #include <type_traits>
 
 #include "trainer/kernels/cuda/elementwise.h"
+#include "trainer/kernels/cuda/gradient_work.h"
+#include "trainer/kernels/cuda/report.h"
+#include "trainer/kernels/cuda/softmax_loss.h"
+#include "trainer/kernels/cuda/squared_error.h"
+#include "trainer/kernels/cuda/updates.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
-#define TAAS_CUDA_KERNELS(KERNEL)     \
-  KERNEL(ScaleKernel, ScaleParams)
+#define TAAS_CUDA_KERNELS(KERNEL)                           \
+  KERNEL(ScaleKernel, ScaleParams)                          \
+  KERNEL(ClipByValueKernel, GradientsParams)                \
+  KERNEL(ClipFactorKernel, ClipFactorParams)                \
+  KERNEL(MeanGradientsKernel, MeanParams)                   \
+  KERNEL(ScaleGradientsKernel, GradientsParams)             \
+  KERNEL(SquaresKernel, GradientsParams)                    \
+  KERNEL(CheckLossKernel, CheckLossParams)                  \
+  KERNEL(MeanLossKernel, MeanLossParams)                    \
+  KERNEL(SoftmaxLossBlockKernel, SoftmaxLossParams)         \
+  KERNEL(SoftmaxLossGradBlockKernel, SoftmaxLossGradParams) \
+  KERNEL(SoftmaxLossGradWarpKernel, SoftmaxLossGradParams)  \
+  KERNEL(SoftmaxLossWarpKernel, SoftmaxLossParams)          \
+  KERNEL(MeanOfPartsKernel, MeanOfPartsParams)              \
+  KERNEL(SquaredErrorGradKernel, SquaredErrorGradParams)    \
+  KERNEL(SquaredErrorKernel, SquaredErrorParams)            \
+  KERNEL(ApplyAdagradKernel, UpdateParams)                  \
+  KERNEL(ApplyAdamKernel, UpdateParams)                     \
+  KERNEL(ApplyFtrlKernel, UpdateParams)                     \
+  KERNEL(ApplyMomentumKernel, UpdateParams)                 \
+  KERNEL(ApplyRmsPropKernel, UpdateParams)                  \
+  KERNEL(ApplySgdKernel, UpdateParams)
 
 namespace taas::cuda {
 
