@@ -3,9 +3,12 @@
 #include <memory>
 
 #include "trainer/kernels/cuda/elementwise_ops.h"
-#include "trainer/kernels/cuda/product_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
+#include "trainer/kernels/cuda/product_ops.h"
+#include "trainer/kernels/cuda/softmax_loss_ops.h"
+#include "trainer/kernels/cuda/squared_error_ops.h"
 #include "trainer/kernels/cuda/sums_ops.h"
+#include "trainer/kernels/cuda/update_ops.h"
 
 namespace taas::cuda {
 
@@ -14,6 +17,9 @@ void AddCudaKernels(KernelRegistry* kernels) {
   AddProductKernels(kernels);
   AddFusedKernels(kernels);
   AddSumKernels(kernels);
+  AddSoftmaxLossKernels(kernels);
+  AddSquaredErrorKernels(kernels);
+  AddUpdateKernels(kernels);
 }
 
 const KernelRegistry& StandardCudaKernels() {

@@ -18,36 +18,61 @@
 
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/fused.h"
+#include "trainer/kernels/cuda/gradient_work.h"
+#include "trainer/kernels/cuda/report.h"
+#include "trainer/kernels/cuda/softmax_loss.h"
+#include "trainer/kernels/cuda/squared_error.h"
 #include "trainer/kernels/cuda/sums.h"
+#include "trainer/kernels/cuda/updates.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
-#define TAAS_CUDA_KERNELS(KERNEL)                  \
-  KERNEL(AddByFactorKernel, AddByFactorParams)     \
-  KERNEL(AddKernel, TwoInputsParams)               \
-  KERNEL(AddNKernel, AddNParams)                   \
-  KERNEL(BiasAddKernel, BiasParams)                \
-  KERNEL(BiasAddReluKernel, BiasParams)            \
-  KERNEL(GeluGradKernel, TwoInputsParams)          \
-  KERNEL(GeluKernel, OneInputParams)               \
-  KERNEL(IdentityKernel, OneInputParams)           \
-  KERNEL(MovingAverageKernel, MovingAverageParams) \
-  KERNEL(MulKernel, TwoInputsParams)               \
-  KERNEL(ReluGradKernel, TwoInputsParams)          \
-  KERNEL(ReluKernel, OneInputParams)               \
-  KERNEL(ScaleByFactorKernel, ByFactorParams)      \
-  KERNEL(ScaleKernel, ScaleParams)                 \
-  KERNEL(SigmoidGradKernel, TwoInputsParams)       \
-  KERNEL(SigmoidKernel, OneInputParams)            \
-  KERNEL(SignByFactorKernel, ByFactorParams)       \
-  KERNEL(SquareKernel, OneInputParams)             \
-  KERNEL(SubKernel, TwoInputsParams)               \
-  KERNEL(TanhGradKernel, TwoInputsParams)          \
-  KERNEL(TanhKernel, OneInputParams)               \
-  KERNEL(FusedKernel, FusedParams)                 \
-  KERNEL(ColumnSumsKernel, ColumnSumsParams)       \
-  KERNEL(ExpandKernel, ExpandParams)               \
-  KERNEL(RowSumsByBlockKernel, RowSumsParams)      \
-  KERNEL(RowSumsByWarpKernel, RowSumsParams)
+#define TAAS_CUDA_KERNELS(KERNEL)                           \
+  KERNEL(AddByFactorKernel, AddByFactorParams)              \
+  KERNEL(AddKernel, TwoInputsParams)                        \
+  KERNEL(AddNKernel, AddNParams)                            \
+  KERNEL(BiasAddKernel, BiasParams)                         \
+  KERNEL(BiasAddReluKernel, BiasParams)                     \
+  KERNEL(GeluGradKernel, TwoInputsParams)                   \
+  KERNEL(GeluKernel, OneInputParams)                        \
+  KERNEL(IdentityKernel, OneInputParams)                    \
+  KERNEL(MovingAverageKernel, MovingAverageParams)          \
+  KERNEL(MulKernel, TwoInputsParams)                        \
+  KERNEL(ReluGradKernel, TwoInputsParams)                   \
+  KERNEL(ReluKernel, OneInputParams)                        \
+  KERNEL(ScaleByFactorKernel, ByFactorParams)               \
+  KERNEL(ScaleKernel, ScaleParams)                          \
+  KERNEL(SigmoidGradKernel, TwoInputsParams)                \
+  KERNEL(SigmoidKernel, OneInputParams)                     \
+  KERNEL(SignByFactorKernel, ByFactorParams)                \
+  KERNEL(SquareKernel, OneInputParams)                      \
+  KERNEL(SubKernel, TwoInputsParams)                        \
+  KERNEL(TanhGradKernel, TwoInputsParams)                   \
+  KERNEL(TanhKernel, OneInputParams)                        \
+  KERNEL(FusedKernel, FusedParams)                          \
+  KERNEL(ColumnSumsKernel, ColumnSumsParams)                \
+  KERNEL(ExpandKernel, ExpandParams)                        \
+  KERNEL(RowSumsByBlockKernel, RowSumsParams)               \
+  KERNEL(RowSumsByWarpKernel, RowSumsParams)                \
+  KERNEL(ClipByValueKernel, GradientsParams)                \
+  KERNEL(ClipFactorKernel, ClipFactorParams)                \
+  KERNEL(MeanGradientsKernel, MeanParams)                   \
+  KERNEL(ScaleGradientsKernel, GradientsParams)             \
+  KERNEL(SquaresKernel, GradientsParams)                    \
+  KERNEL(CheckLossKernel, CheckLossParams)                  \
+  KERNEL(MeanLossKernel, MeanLossParams)                    \
+  KERNEL(SoftmaxLossBlockKernel, SoftmaxLossParams)         \
+  KERNEL(SoftmaxLossGradBlockKernel, SoftmaxLossGradParams) \
+  KERNEL(SoftmaxLossGradWarpKernel, SoftmaxLossGradParams)  \
+  KERNEL(SoftmaxLossWarpKernel, SoftmaxLossParams)          \
+  KERNEL(MeanOfPartsKernel, MeanOfPartsParams)              \
+  KERNEL(SquaredErrorGradKernel, SquaredErrorGradParams)    \
+  KERNEL(SquaredErrorKernel, SquaredErrorParams)            \
+  KERNEL(ApplyAdagradKernel, UpdateParams)                  \
+  KERNEL(ApplyAdamKernel, UpdateParams)                     \
+  KERNEL(ApplyFtrlKernel, UpdateParams)                     \
+  KERNEL(ApplyMomentumKernel, UpdateParams)                 \
+  KERNEL(ApplyRmsPropKernel, UpdateParams)                  \
+  KERNEL(ApplySgdKernel, UpdateParams)
 
 namespace taas::cuda {
 

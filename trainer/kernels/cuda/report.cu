@@ -1,0 +1,15 @@
+// Whether the loss is a number. One thread: it is one.
+
+#include "trainer/kernels/cuda/report.h"
+
+#include "trainer/kernels/cuda/kernels.h"
+
+using namespace taas;
+using namespace taas::cuda;
+
+extern "C" __global__ void CheckLossKernel(const CheckLossParams p) {
+  constexpr float kLargest = 3.402823466e38f;
+  const float loss = *p.loss;
+  if (fabsf(loss) <= kLargest) return;  // Never of NaN.
+  Report(p.report, {.kind = Fault::Kind::kLoss, .loss = loss});
+}

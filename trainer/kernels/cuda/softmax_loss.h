@@ -1,0 +1,47 @@
+// The softmax of rows of logits, the mean of its cross entropy with labels, and the gradient.
+
+#ifndef TRAINER_KERNELS_CUDA_SOFTMAX_LOSS_H_
+#define TRAINER_KERNELS_CUDA_SOFTMAX_LOSS_H_
+
+#include <cstdint>
+
+#include "trainer/kernels/cuda/report.h"
+
+namespace taas::cuda {
+
+// probabilities = softmax of each row; row_losses[row] = -log of that of its label, anything where
+// the label is none of the classes.
+struct SoftmaxLossParams {
+  const float* logits;
+  const int32_t* labels;
+  float* probabilities;
+  float* row_losses;
+  int64_t rows;
+  int64_t classes;
+};
+
+// loss = the mean of row_losses, 0 of none; reports the first label that is none of the classes.
+struct MeanLossParams {
+  const float* row_losses;
+  const int32_t* labels;
+  float* loss;
+  int64_t rows;
+  int64_t classes;
+  ReportTo report;
+};
+
+// dlogits = (probabilities - 1 where the class is the label) · dloss / rows, in place or not. One
+// block more than rows need reports the first label that is none of the classes.
+struct SoftmaxLossGradParams {
+  const float* probabilities;
+  const int32_t* labels;
+  const float* dloss;
+  float* dlogits;
+  int64_t rows;
+  int64_t classes;
+  ReportTo report;
+};
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_KERNELS_CUDA_SOFTMAX_LOSS_H_

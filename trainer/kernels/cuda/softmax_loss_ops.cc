@@ -1,0 +1,57 @@
+#include "trainer/kernels/cuda/softmax_loss_ops.h"
+
+#include "operator/base/status.h"
+#include "trainer/kernels/cuda/launch.h"
+#include "trainer/kernels/cuda/teams.h"
+
+namespace taas::cuda {
+namespace {
+
+absl::StatusOr<Kernel> SoftmaxLoss(const KernelSpec& spec) {
+  const Rows x = RowsOf(spec.inputs[0].shape);
+  const auto run = [x](const KernelCall& call) -> absl::Status {
+    auto* const row_losses = static_cast<float*>(call.scratch);
+    const SoftmaxLossParams params{.logits = call.in(0),
+                                   .labels = call.in_int32(1),
+                                   .probabilities = call.out(1),
+                                   .row_losses = row_losses,
+                                   .rows = x.rows,
+                                   .classes = x.columns};
+    RETURN_IF_ERROR(
+        Launch(call, OfWarps(x) ? kSoftmaxLossWarpKernel : kSoftmaxLossBlockKernel, TeamGrid(x),
+               params));
+    return Launch(call, kMeanLossKernel, {.threads = kBlockThreads},
+                  {.row_losses = row_losses,
+                   .labels = call.in_int32(1),
+                   .loss = call.out(0),
+                   .rows = x.rows,
+                   .classes = x.columns,
+                   .report = {call.block, call.index}});
+  };
+  return Kernel{.run = run, .scratch_bytes = sizeof(float) * static_cast<size_t>(x.rows)};
+}
+
+absl::StatusOr<Kernel> SoftmaxLossGrad(const KernelSpec& spec) {
+  const Rows x = RowsOf(spec.inputs[0].shape);
+  return Kernel{.run = [x](const KernelCall& call) {
+    Grid grid = TeamGrid(x);
+    grid.x += 1;  // It looks at the labels.
+    return Launch(call, OfWarps(x) ? kSoftmaxLossGradWarpKernel : kSoftmaxLossGradBlockKernel, grid,
+                  {.probabilities = call.in(0),
+                   .labels = call.in_int32(1),
+                   .dloss = call.in(2),
+                   .dlogits = call.out(),
+                   .rows = x.rows,
+                   .classes = x.columns,
+                   .report = {call.block, call.index}});
+  }};
+}
+
+}  // namespace
+
+void AddSoftmaxLossKernels(KernelRegistry* kernels) {
+  kernels->Add("SparseSoftmaxCrossEntropy", kGpu, DType::kFloat32, SoftmaxLoss);
+  kernels->Add("SparseSoftmaxCrossEntropyGrad", kGpu, DType::kFloat32, SoftmaxLossGrad);
+}
+
+}  // namespace taas::cuda

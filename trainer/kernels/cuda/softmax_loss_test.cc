@@ -1,0 +1,103 @@
+// The loss of a classifier against its twin on the processor: rows of a warp and of a block, the
+// means of rows, and labels that are none of the classes.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "trainer/kernels/cuda/testing/twin.h"
+
+namespace taas::cuda {
+namespace {
+
+struct Size {
+  int64_t rows, classes;
+};
+// Of warps: idle lanes, a whole block and one row more; then of blocks.
+constexpr Size kSizes[] = {{0, 10}, {1, 1},   {1, 31},    {8, 32},
+                           {9, 33}, {2, 255}, {1, 1'024}, {2, 1'025}};
+
+HostTensor Labels(const std::vector<int32_t>& labels) {
+  return TensorOf(DType::kInt32, Shape({static_cast<int64_t>(labels.size())}), labels);
+}
+
+OpCase Loss(HostTensor logits, HostTensor labels) {
+  return {.op = "SparseSoftmaxCrossEntropy",
+          .inputs = {std::move(logits), std::move(labels)},
+          .tolerance = 1e-6};
+}
+
+OpCase LossGrad(HostTensor probabilities, HostTensor labels) {
+  return {.op = "SparseSoftmaxCrossEntropyGrad",
+          .inputs = {std::move(probabilities), std::move(labels), Floats(Shape(), {1.5f})}};
+}
+
+TEST(SoftmaxLossTest, IsItsTwin) {
+  for (const auto& [rows, classes] : kSizes) {
+    ExpectTwin(Loss(RandomFloats(Shape({rows, classes}), 1, -6, 6),
+                    RandomIntegers(DType::kInt32, Shape({rows}), 2, classes)));
+  }
+}
+
+TEST(SoftmaxLossTest, NothingOverflowsAndWhatIsNoNumberIsSeen) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  ExpectTwin(Loss(Floats(Shape({2, 3}), {1'000, -1'000, 999, -3e38f, -3e38f, -3e38f}),
+                  Labels({0, 2})));
+  ExpectTwin(Loss(Floats(Shape({3, 3}), {1, kNan, 2, kNan, 1, 0, 1, 2, 3}), Labels({0, 1, 2})));
+}
+
+// Row 1 is the first; none is looked up in memory.
+TEST(SoftmaxLossTest, ReportsTheFirstLabelThatIsNoClass) {
+  for (const std::vector<int32_t>& labels : std::vector<std::vector<int32_t>>{
+           {3, 12, 0, -1}, {3, -7, 0, 12}, {0, 1, 2, 10}, {10, 10, 10, 10}}) {
+    OpCase loss = Loss(RandomFloats(Shape({4, 10}), 1), Labels(labels));
+    loss.index = 5;
+    loss.wrong_data = true;
+    ExpectTwin(loss);
+    OpCase grad = LossGrad(RandomFloats(Shape({4, 10}), 1, 0), Labels(labels));
+    grad.wrong_data = true;
+    ExpectTwin(grad);
+    // An earlier kernel's stays, a later one's does not.
+    for (const int32_t other : {4, 6}) {
+      loss.block.fault = {.kernel = other, .kind = Fault::Kind::kId, .at = 9, .bound = 3};
+      ExpectTwin(loss);
+    }
+  }
+}
+
+// More rows than the block that looks has threads.
+TEST(SoftmaxLossTest, ReportsTheFirstOfManyLabels) {
+  std::vector<int32_t> labels(600, 1);
+  labels[599] = labels[300] = labels[556] = labels[44] = 2;
+  OpCase grad = LossGrad(RandomFloats(Shape({600, 2}), 1, 0), Labels(labels));
+  grad.wrong_data = true;
+  grad.orders = 3;
+  ExpectTwin(grad);
+}
+
+TEST(SoftmaxLossTest, GradientIsItsTwin) {
+  for (const auto& [rows, classes] : kSizes) {
+    OpCase grad = LossGrad(RandomFloats(Shape({rows, classes}), 1, 0),
+                           RandomIntegers(DType::kInt32, Shape({rows}), 2, classes));
+    ExpectTwin(grad);
+    grad.in_place = {0};
+    ExpectTwin(grad);
+  }
+}
+
+// Of 512 logits: the first of their row, the maximum, the sum and the end, 4 bytes each; with that
+// labels, row losses and 8,192 bytes of the mean's shared memory, which each thread reads.
+TEST(SoftmaxLossTest, ReadsEachLogitThreeTimes) {
+  const OpCase loss = Loss(RandomFloats(Shape({16, 32}), 1),
+                           RandomIntegers(DType::kInt32, Shape({16}), 2, 32));
+  EXPECT_EQ(CostsOf(loss),
+            (OpCosts{.launches = 2, .barriers = 4, .read_bytes = 16'648, .written_bytes = 2'156}));
+  EXPECT_EQ(CostsOf(LossGrad(loss.inputs[0], loss.inputs[1])),
+            (OpCosts{.launches = 1, .barriers = 2, .read_bytes = 6'216, .written_bytes = 2'056}));
+}
+
+}  // namespace
+}  // namespace taas::cuda
