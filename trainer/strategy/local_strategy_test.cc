@@ -13,6 +13,7 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/task/model_task.h"
 #include "trainer/task/model_update.h"
+#include "trainer/testing/far_device.h"
 #include "trainer/testing/local_training.h"
 
 namespace taas {
@@ -120,7 +121,7 @@ TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
   config.export_format = "safetensors";
   config.checkpoint_steps = 5;
   const auto train = [&](bool far, std::string* files) {
-    far_ = far;
+    runtime_ = far ? FarRuntime : CpuRuntime;
     config.checkpoint_dir = NewDir();
     config.export_dir = NewDir();
     EXPECT_THAT(Train(config, /*stop_at=*/17).status, StatusIs(absl::StatusCode::kCancelled));
@@ -285,7 +286,7 @@ TEST_F(LocalStrategyTest, ALossThatIsNoNumberEndsItBeforeTheUpdateOfItsStep) {
   config.max_steps = 20;
   std::string messages[2];
   for (const bool far : {false, true}) {
-    far_ = far;
+    runtime_ = far ? FarRuntime : CpuRuntime;
     const Outcome outcome = Train(config);
     messages[far] = std::string(outcome.status.message());
     EXPECT_THAT(messages[far], HasSubstr("Model diverged with loss = "));

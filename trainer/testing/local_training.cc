@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "operator/base/status_matchers.h"
-#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/summary/sampled_tensors.h"
-#include "trainer/testing/far_device.h"
 #include "trainer/testing/task_around.h"
 
 namespace taas {
@@ -95,7 +93,7 @@ std::unique_ptr<SnapshotStore> LocalTraining::OpenStore(const TrainerConfig& con
 }
 
 Outcome LocalTraining::Train(const TrainerConfig& config, int64_t stop_at) {
-  auto task = ModelTask::Make(far_ ? FarRuntime() : CpuRuntime(), files_, config);
+  auto task = ModelTask::Make(runtime_(), files_, config);
   EXPECT_THAT(task, IsOk());
   const auto store = OpenStore(config, (*task)->session());
   return Train(config, **task, store.get(), stop_at);

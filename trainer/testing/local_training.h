@@ -18,6 +18,8 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "trainer/cut/snapshot.h"
+#include "trainer/graph/runtime.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/retry/try_on.h"
 #include "trainer/status/status_board.h"
 #include "trainer/task/model_task.h"
@@ -58,7 +60,7 @@ class LocalTraining : public testing::Test {
   Outcome Train(const TrainerConfig& config, ModelTask& task, SnapshotStore* store,
                 int64_t stop_at);
 
-  bool far_ = false;  // Whether it computes with FarRuntime.
+  std::function<Runtime()> runtime_ = CpuRuntime;
   PosixFileSystem files_;
   RealClock clock_;
   const int null_;
