@@ -40,6 +40,7 @@ struct ReplicaProcess {
   std::optional<int> status_port;
   std::optional<std::string> termination_log;
   std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES.
+  int gpus = 0;  // On how many it computes, unless it is a parameter server; 0: the processor.
 };
 
 inline int64_t ExamplesPerStepOf(const ReplicaProcess& process) {

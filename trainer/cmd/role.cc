@@ -77,6 +77,17 @@ std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
   return weights;
 }
 
+absl::StatusOr<Runtime> Role::ComputesWith() {
+  if (process_.gpus == 0) return CpuRuntime();
+  if (gpus_ == nullptr) {
+    ASSIGN_OR_RETURN(gpus_, cuda::CudaRuntime::Open(process_.gpus));
+    for (const Device* const device : gpus_->runtime().devices) {
+      Log(LogLevel::kInfo, "computing on a GPU", {{"device", device->name()}});
+    }
+  }
+  return gpus_->runtime();
+}
+
 absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
   ModelTask::Process process;
   TraceFile::Process traced{.name = "taas-trainer", .suffix = ""};
@@ -96,9 +107,10 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
     const StopFlag& stop = process_.part.role == TrainerRole::kLocal ? stop_ : reading_stopped_;
     return TryOn(TriesUntil(stop), ErrorAt::kRead, "read the training data", read);
   };
+  ASSIGN_OR_RETURN(const Runtime runtime, ComputesWith());
   std::unique_ptr<ModelTask> task;
   RETURN_IF_ERROR(TryOn(TriesUntil(stop_), ErrorAt::kLoad, "load the data", [&] {
-    auto made = ModelTask::Make(CpuRuntime(), files_, config(), process);
+    auto made = ModelTask::Make(runtime, files_, config(), process);
     if (made.ok()) task = *std::move(made);
     return task != nullptr ? absl::OkStatus() : made.status();
   }));

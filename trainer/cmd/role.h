@@ -28,7 +28,9 @@
 #include "trainer/cmd/place.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/cmd/trace_file.h"
+#include "trainer/cuda/cuda_runtime.h"
 #include "trainer/cut/snapshot.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/replica/member.h"
 #include "trainer/replica/replica_loop.h"
@@ -67,6 +69,9 @@ class Role {
   // A port that is taken is no fault of the configuration: the next pod is given another.
   static absl::Status Restart(const absl::Status& status);
 
+  // What its sessions compute with: the GPUs that the process was told of, opened once, or the
+  // processor.
+  absl::StatusOr<Runtime> ComputesWith();
   // Says where its ops lie, if that is wanted, and records the trace.
   absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
   // What waits for data that cannot be read gives up: it is no longer wanted.
@@ -113,6 +118,7 @@ class Role {
   Place place_;
   Series series_;
   StopFlag reading_stopped_;
+  std::unique_ptr<cuda::CudaRuntime> gpus_;
   std::optional<EventPages> events_;
   std::optional<TraceFile> trace_;
 };

@@ -58,6 +58,9 @@ absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
   return config;
 }
 
+// Of one process: towers on several are to come.
+constexpr int64_t kGpusMax = 1;
+
 absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   process->termination_log = Env("TAAS_TERMINATION_LOG");
   // Set and empty means: none.
@@ -75,6 +78,8 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   ASSIGN_OR_RETURN(process->pod_number, NumberFromEnv("TAAS_POD_NUMBER", 1, kCountMax));
   ASSIGN_OR_RETURN(const int64_t port, NumberFromEnv("TAAS_STATUS_PORT", -1, 65'535));
   if (port > 0) process->status_port = static_cast<int>(port);
+  ASSIGN_OR_RETURN(const int64_t gpus, NumberFromEnv("TAAS_GPUS", 0, kGpusMax));
+  process->gpus = static_cast<int>(gpus);
   process->start = SystemRandom().Next();
   return absl::OkStatus();
 }

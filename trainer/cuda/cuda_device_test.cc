@@ -17,7 +17,7 @@
 #include "trainer/cuda/cuda_runtime.h"
 #include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/fake/fake_gpu.h"
-#include "trainer/kernels/cuda/cuda_kernels.h"
+#include "trainer/graph/machine_fault.h"
 #include "trainer/kernels/cuda/launch.h"
 
 namespace taas::cuda {
@@ -216,8 +216,9 @@ TEST_F(CudaDeviceTest, ADeviceThatIsLostStaysSo) {
   const std::unique_ptr<Stream> stream = device_.MakeStream();
   gpu_.FailAt("kernel", 1, kCuEccUncorrectable);
   EXPECT_THAT(Scale(*stream, buffer, 2), IsOk());
-  EXPECT_THAT(stream->Synchronize(),
-              StatusIs(Code::kUnavailable, HasSubstr("NVIDIA driver: wait for a stream: ")));
+  const absl::Status lost = stream->Synchronize();
+  EXPECT_THAT(lost, StatusIs(Code::kUnavailable, HasSubstr("NVIDIA driver: wait for a stream: ")));
+  EXPECT_TRUE(IsMachineFault(lost));
   EXPECT_THAT(Scale(*stream, buffer, 2), StatusIs(Code::kUnavailable, HasSubstr("ScaleKernel")));
   EXPECT_THAT(device_.Allocate(kBytes, MemoryKind::kDevice), StatusIs(Code::kUnavailable));
   gpu_.FailAt("kernel", 0, 0);
@@ -238,6 +239,7 @@ TEST_F(CudaDeviceTest, MoreGpusThanThereAreAreRefused) {
                        HasSubstr("2 GPUs are wanted: this process sees 1 (taas-trainer devices")));
   EXPECT_THAT(CudaRuntime::Open(1, {.driver = "./none/libcuda.so.1"}),
               StatusIs(Code::kNotFound, HasSubstr("a GPU is wanted: no NVIDIA driver here")));
+  EXPECT_TRUE(IsMachineFault(CudaRuntime::Open(1, {.driver = "./none/libcuda.so.1"}).status()));
 }
 
 TEST_F(CudaDeviceTest, AGpuThatIsTooOldOrNotThereIsRefused) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/graph/machine_fault.h"
 #include "trainer/kernels/cuda/cuda_kernels.h"
 
 namespace taas::cuda {
@@ -14,7 +15,7 @@ absl::StatusOr<std::unique_ptr<CudaRuntime>> CudaRuntime::Open(int count,
   auto runtime = std::make_unique<CudaRuntime>();
   const std::string wanted =
       count == 1 ? "a GPU is wanted" : std::to_string(count) + " GPUs are wanted";
-  RETURN_IF_ERROR(Annotate(runtime->Start(count, libraries), wanted));
+  RETURN_IF_ERROR(MachineFault(Annotate(runtime->Start(count, libraries), wanted)));
   return runtime;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/graph/machine_fault.h"
 
 namespace taas::cuda {
 namespace {
@@ -144,11 +145,12 @@ absl::Status Driver::ErrorOf(std::string_view what, int result) const {
   const bool known = api_.GetErrorName(result, &name) == kCuSuccess &&
                      api_.GetErrorString(result, &text) == kCuSuccess;
   const std::string advice = AdviceOn(result);
-  return absl::Status(
+  absl::Status error(
       CodeOf(result),
       "NVIDIA driver: " + std::string(what) + ": " +
           (known ? std::string(name) + " (" + text + ")" : "error " + std::to_string(result)) +
           (advice.empty() ? "" : "; " + advice));
+  return IsLost(result) ? MachineFault(std::move(error)) : error;
 }
 
 absl::StatusOr<std::vector<DeviceInfo>> Driver::Devices() const {

@@ -63,7 +63,7 @@ class Driver {
 
   const DriverApi& api() const { return api_; }
   // `what` is an infinitive: "count devices". Of memory that there is not ResourceExhausted, of a
-  // device that is broken or lost Unavailable.
+  // device that is broken or lost Unavailable, and the machine's fault (machine_fault.h).
   absl::Status Check(std::string_view what, int result) const {
     return result == kCuSuccess ? absl::OkStatus() : ErrorOf(what, result);
   }

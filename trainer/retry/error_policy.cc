@@ -1,5 +1,7 @@
 #include "trainer/retry/error_policy.h"
 
+#include "trainer/graph/machine_fault.h"
+
 namespace taas {
 namespace {
 
@@ -78,6 +80,8 @@ Reaction ReactionTo(StatusCode code, const ErrorPlace& place) {
   return at_once;
 }
 
-int ExitCodeOf(const absl::Status& status) { return ExitCodeOf(status.code()); }
+int ExitCodeOf(const absl::Status& status) {
+  return IsMachineFault(status) ? kExitBadNode : ExitCodeOf(status.code());
+}
 
 }  // namespace taas

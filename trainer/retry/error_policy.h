@@ -20,6 +20,7 @@ namespace taas {
 constexpr int kExitDone = 0;
 constexpr int kExitPermanent = 1;
 constexpr int kExitUsage = 2;  // The command line is wrong.
+constexpr int kExitBadNode = 3;
 constexpr int kExitRestart = 138;
 constexpr int kExitTerminated = 143;
 
@@ -59,7 +60,7 @@ struct ErrorPlace {
 // Of an error, or of OK (exit code 0).
 Reaction ReactionTo(absl::StatusCode code, const ErrorPlace& place);
 
-// Of what a role ends with: 0, 1, 138 or 143.
+// Of what a role ends with: 0, 1, 138 or 143; 3 of what is the machine's fault (machine_fault.h).
 int ExitCodeOf(const absl::Status& status);
 
 }  // namespace taas

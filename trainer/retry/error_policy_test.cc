@@ -2,7 +2,10 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "operator/base/status.h"
+#include "trainer/graph/machine_fault.h"
 
 namespace taas {
 namespace {
@@ -109,6 +112,14 @@ TEST(ErrorPolicyTest, AllIsWellEverywhere) {
       EXPECT_EQ(ReactionTo(StatusCode::kOk, {role, at}), (Reaction{Patience::kNone, kExitDone}));
     }
   }
+}
+
+TEST(ErrorPolicyTest, WhatIsTheMachinesFaultSaysSoWhateverElseItIs) {
+  for (const StatusCode code : {StatusCode::kUnavailable, StatusCode::kNotFound}) {
+    EXPECT_EQ(ExitCodeOf(Annotate(MachineFault(absl::Status(code, "lost")), "step 7")),
+              kExitBadNode);
+  }
+  EXPECT_EQ(ExitCodeOf(MachineFault(absl::OkStatus())), kExitDone);
 }
 
 TEST(ErrorPolicyTest, EveryCellHasAnExitCodeOfTheContract) {

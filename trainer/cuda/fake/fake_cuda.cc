@@ -6,6 +6,7 @@
 //   init 803                                         what cuInit answers
 //   device 9 0 85899345920 132 1 NVIDIA H100         capability, bytes, multiprocessors, ECC, name
 //   device lost                                      each question about it fails
+//   fail kernel 2000 214                             see FakeCudaFailAt; read when one computes
 
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,7 @@
 namespace {
 
 constexpr int kSuccess = 0, kInvalidValue = 1, kNoDevice = 100, kInvalidDevice = 101;
+constexpr int kEccUncorrectable = 214;
 constexpr int kMultiprocessorCount = 16, kEccEnabled = 32, kMajor = 75, kMinor = 76;
 
 struct Device {
@@ -78,7 +80,10 @@ int cuDriverGetVersion(int* version) {
 }
 
 int cuGetErrorName(int result, const char** text) {
-  *text = result == 100 ? "CUDA_ERROR_NO_DEVICE" : result == 999 ? "CUDA_ERROR_UNKNOWN" : nullptr;
+  *text = result == kNoDevice           ? "CUDA_ERROR_NO_DEVICE"
+          : result == kEccUncorrectable ? "CUDA_ERROR_ECC_UNCORRECTABLE"
+          : result == 999               ? "CUDA_ERROR_UNKNOWN"
+                                        : nullptr;
   return *text == nullptr ? kInvalidValue : kSuccess;
 }
 

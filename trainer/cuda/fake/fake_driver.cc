@@ -4,10 +4,13 @@
 // captures; memory that is not of the device, or not as long.
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -91,6 +94,20 @@ int RunKernel(int kernel, const emulate::Launch& launch, const std::vector<char>
   return kCuLaunchFailed;
 }
 
+// Of the machine's file, for programs that no test can call.
+void ReadFailures() {
+  const char* const path = std::getenv("TAAS_FAKE_CUDA");
+  std::ifstream file(path == nullptr ? "" : path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream text(line);
+    std::string what, function;
+    int nth = 0, result = 0;
+    if (text >> what >> function >> nth >> result && what == "fail") {
+      FakeCudaFailAt(function.c_str(), nth, result);
+    }
+  }
+}
+
 int NumberOf(const char* name) {
   for (int i = 0; i < kKernelsCount; ++i) {
     if (std::strcmp(kKernels[i].name, name) == 0) return i;
@@ -136,6 +153,7 @@ int cuDevicePrimaryCtxRetain(CuContext* context, int device) {
   if (const int result = cuDeviceTotalMem_v2(&bytes, device)) return result;
   State& its = Its();
   its.memory.SetLimit(bytes);  // All devices of one process share one, which is enough for tests.
+  ReadFailures();
   const std::lock_guard lock(its.mutex);
   ++its.contexts[device];
   *context = reinterpret_cast<CuContext>(static_cast<uintptr_t>(device) + 1);

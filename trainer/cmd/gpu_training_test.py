@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""The trainer on a GPU that libraries in NVIDIA's place stand for: TAAS_GPUS of the environment."""
+
+import os
+import re
+import unittest
+
+from processes import ENDLESS, RUNFILES, TOGETHER, Job
+
+CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
+H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
+ECC_UNCORRECTABLE, OUT_OF_MEMORY = 214, 2
+BAD_NODE = 3
+
+
+class GpuTrainingTest(unittest.TestCase):
+
+    def job(self, **config):
+        return self.enterContext(Job(**{"ps": 0, "workers": 1, **config}))
+
+    def start(self, job, role, index=0, machine=H100, **environment):
+        path = os.path.join(job.directory, f"{role}-{index}.cuda")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(machine)
+        return job.start_replica(role, index, environment={
+            "LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": path, "TAAS_GPUS": "1", **environment})
+
+    def losses(self, process):
+        return [float(loss) for loss in re.findall(r"loss = ([\d.e-]+)", process.log())]
+
+    def test_a_training_is_that_of_the_processor(self):
+        near, far = self.job(maxSteps=100), self.job(maxSteps=100)
+        on_processor = near.start_replica("worker")
+        on_gpu = self.start(far, "worker")
+        near.expect_all_done(self)
+        far.expect_all_done(self)
+        self.assertIn('computing on a GPU device="NVIDIA H100 80GB HBM3"', on_gpu.log())
+        self.assertNotIn("GPU", on_processor.log())
+        wanted = self.losses(on_processor)
+        self.assertGreater(len(wanted), 10)
+        for got, loss in zip(self.losses(on_gpu), wanted, strict=True):
+            self.assertAlmostEqual(got, loss, delta=1e-3 * loss + 1e-5)
+
+    def test_workers_have_gpus_and_a_parameter_server_opens_none(self):
+        job = self.job(ps=1, workers=2, strategy=TOGETHER, maxSteps=60)
+        workers = [self.start(job, "worker", index) for index in range(2)]
+        server = self.start(job, "ps", machine="init 803\n")
+        job.expect_all_done(self)
+        for worker in workers:
+            self.assertIn("computing on a GPU", worker.log())
+        self.assertNotIn("GPU", server.log())
+
+    def test_without_what_was_promised_the_node_is_bad(self):
+        for machine, environment, says in (
+                (H100, {"LD_LIBRARY_PATH": ""}, "a GPU is wanted: no NVIDIA driver here"),
+                ("", {}, "a GPU is wanted: this process sees 0"),
+                ("init 803\n", {}, "of different releases"),
+                ("version 12040\n" + H100, {}, "the NVIDIA driver knows CUDA 12.4"),
+                ("device 7 0 17179869184 80 1 Tesla V100\n", {}, "compute capability 7.0")):
+            with self.subTest(says):
+                process = self.start(self.job(), "worker", machine=machine, **environment)
+                self.assertEqual(process.wait(), BAD_NODE, process.log())
+                self.assertIn(says, process.end()["message"])
+
+    def test_a_gpu_that_is_lost_in_a_step_leaves_the_checkpoint_and_moves_the_replica(self):
+        job = self.job(maxSteps=ENDLESS)
+        job.checkpoints(every=20)
+        process = self.start(job, "worker",
+                             machine=f"{H100}fail kernel 2000 {ECC_UNCORRECTABLE}\n")
+        self.assertEqual(process.wait(), BAD_NODE, process.log())
+        self.assertIn("CUDA_ERROR_ECC_UNCORRECTABLE", process.end()["message"])
+        again = self.start(job, "worker")
+        again.says("resuming from checkpoint")
+        again.says("step ")
+
+    def test_memory_that_is_too_small_is_told_with_what_helps(self):
+        process = self.start(self.job(), "worker", machine="device 9 0 100000 132 1 small\n")
+        self.assertEqual(process.wait(), 1, process.log())
+        self.assertRegex(process.end()["message"],
+                         r"no memory for 0\.\d GB of tensors on GPU 0 \(small\): .* batchSize")
+
+    def test_a_number_that_is_none_is_refused(self):
+        process = self.start(self.job(), "worker", TAAS_GPUS="all")
+        self.assertEqual(process.wait(), 1)
+        self.assertIn('TAAS_GPUS must be a whole number from 1 to 1, is "all"', process.log())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
