@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "trainer/kernels/cuda/conv_ops.h"
 #include "trainer/kernels/cuda/elementwise_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
 #include "trainer/kernels/cuda/product_ops.h"
@@ -15,6 +16,7 @@ namespace taas::cuda {
 void AddCudaKernels(KernelRegistry* kernels) {
   AddElementwiseKernels(kernels);
   AddProductKernels(kernels);
+  AddConvKernels(kernels);
   AddFusedKernels(kernels);
   AddSumKernels(kernels);
   AddSoftmaxLossKernels(kernels);

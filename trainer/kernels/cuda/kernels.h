@@ -19,6 +19,7 @@
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
+#include "trainer/kernels/cuda/patches.h"
 #include "trainer/kernels/cuda/report.h"
 #include "trainer/kernels/cuda/softmax_loss.h"
 #include "trainer/kernels/cuda/squared_error.h"
@@ -72,7 +73,9 @@
   KERNEL(ApplyFtrlKernel, UpdateParams)                     \
   KERNEL(ApplyMomentumKernel, UpdateParams)                 \
   KERNEL(ApplyRmsPropKernel, UpdateParams)                  \
-  KERNEL(ApplySgdKernel, UpdateParams)
+  KERNEL(ApplySgdKernel, UpdateParams)                      \
+  KERNEL(PatchSumsKernel, PatchesParams)                    \
+  KERNEL(PatchesKernel, PatchesParams)
 
 namespace taas::cuda {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "trainer/kernels/cuda/launch.h"
-
 namespace taas::cuda {
 namespace {
 
@@ -22,28 +20,33 @@ absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
   product.n = c.dim(c.rank() - 1);
   product.m = product.transpose_a ? columns : rows;
   product.k = product.transpose_a ? rows : columns;
-  product.workspace_bytes = static_cast<size_t>(std::min(
-      kWorkspaceBytesMax,
-      kSplitsMax * product.m * product.n * static_cast<int64_t>(sizeof(float))));
+  product.workspace_bytes = WorkspaceBytesFor(product.m, product.n);
   return Kernel{.run =
-                    [product](const KernelCall& call) -> absl::Status {
-                      if (product.m == 0 || product.n == 0) return absl::OkStatus();
-                      if (product.k == 0) {
-                        return StreamOf(call).Zero(
-                            call.out(), static_cast<size_t>(product.m * product.n) * sizeof(float));
-                      }
+                    [product](const KernelCall& call) {
                       Product now = product;
                       now.a = call.in(0);
                       now.b = call.in(1);
                       now.c = call.out();
                       now.workspace = call.scratch;
-                      return StreamOf(call).Multiply(now);
+                      return Multiply(call, now);
                     },
                 .scratch_bytes = product.workspace_bytes,
                 .products = spec.products};
 }
 
 }  // namespace
+
+size_t WorkspaceBytesFor(int64_t m, int64_t n) {
+  return static_cast<size_t>(std::min(
+      kWorkspaceBytesMax, kSplitsMax * m * n * static_cast<int64_t>(sizeof(float))));
+}
+
+absl::Status Multiply(const KernelCall& call, const Product& product) {
+  const int64_t results = product.m * product.n * product.batch;
+  if (results == 0 || (product.k == 0 && product.adds)) return absl::OkStatus();
+  if (product.k > 0) return StreamOf(call).Multiply(product);
+  return StreamOf(call).Zero(product.c, static_cast<size_t>(results) * sizeof(float));
+}
 
 void AddProductKernels(KernelRegistry* kernels) {
   kernels->Add("MatMul", kGpu, DType::kFloat32, MatMul);

@@ -5,12 +5,24 @@
 #ifndef TRAINER_KERNELS_CUDA_PRODUCT_OPS_H_
 #define TRAINER_KERNELS_CUDA_PRODUCT_OPS_H_
 
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
 #include "trainer/graph/kernel_registry.h"
+#include "trainer/kernels/cuda/launch.h"
 
 namespace taas::cuda {
 
 // MatMul.
 void AddProductKernels(KernelRegistry* kernels);
+
+// Of the scratch memory of a product whose result is of [m, n].
+size_t WorkspaceBytesFor(int64_t m, int64_t n);
+
+// Also of nothing: a sum of no products is 0, and added changes nothing. Several such results lie
+// one behind the other.
+absl::Status Multiply(const KernelCall& call, const Product& product);
 
 }  // namespace taas::cuda
 

@@ -13,6 +13,7 @@
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 #include "trainer/kernels/cuda/cuda_kernels.h"
+#include "trainer/kernels/cuda/launch.h"
 #include "trainer/kernels/cuda/testing/emulated_stream.h"
 
 namespace taas::cuda {
@@ -120,7 +121,8 @@ std::optional<Results> OnProcessor(const OpCase& of, const Prepared& prepared) {
 std::optional<Results> Emulated(const OpCase& of, const Prepared& prepared,
                                 const EmulatedStream::Turns& turns) {
   using Buffer = DeviceBuffer<std::byte>;
-  const std::optional<Kernel> kernel = Make(of, prepared, StandardCudaKernels(), of.device);
+  const std::optional<Kernel> kernel = Make(
+      of, prepared, of.kernels == nullptr ? StandardCudaKernels() : *of.kernels, kGpu);
   if (!kernel) return std::nullopt;
   Emulator emulator;
   EmulatedStream stream(emulator, turns);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "trainer/graph/attributes.h"
+#include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/step_block.h"
 #include "trainer/graph/tensor_type.h"
 
@@ -70,7 +71,7 @@ struct OpCase {
   std::vector<TensorType> spec{};
   // Bytes by which the GPU's tensors lie behind a multiple of 256.
   size_t behind = 0;
-  std::string device = "GPU";  // Whose kernel is held against the twin.
+  const KernelRegistry* kernels = nullptr;  // Those held against the twin; null: the standard ones.
 };
 
 // What both leave in their outputs, and in the block's fault. What a kernel leaves alone is 77 in
