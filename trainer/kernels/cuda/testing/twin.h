@@ -3,7 +3,7 @@
 //
 // Ownership: values. Threads: one at a time. Errors: fail the test, with the op's name.
 //
-//   ExpectTwin({.op = "Relu", .inputs = {RandomFloats({3, 5}, 1)}});
+//   ExpectTwin({.op = "Scale", .inputs = {RandomFloats(Shape({3}), 1)}, .attributes = …});
 
 #ifndef TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
 #define TRAINER_KERNELS_CUDA_TESTING_TWIN_H_
@@ -55,8 +55,14 @@ struct OpCase {
   // same bits.
   double tolerance = 0;
   StepBlock block{};
+  int32_t index = 0;          // Of the kernel, in the order of the step.
   std::string name = "node";  // Of the node, and
   uint64_t seed = 0;          // of the session: both are in random numbers.
+  // Of threads and blocks; fewer where a case has very many.
+  int orders = 10;
+  // A kernel that finds a fault may leave anything in its outputs (step_block.h): they are not
+  // looked at.
+  bool wrong_data = false;
   // Output i lies where input in_place[i] lies; -1, or none: elsewhere.
   std::vector<int> in_place{};
   // Of an op that is in no graph (trainer/optimizer/update_ops.h): types of inputs and outputs
