@@ -2,15 +2,23 @@
 
 #include <memory>
 
+#include "trainer/kernels/cuda/arg_max_ops.h"
 #include "trainer/kernels/cuda/elementwise_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
+#include "trainer/kernels/cuda/moves_ops.h"
+#include "trainer/kernels/cuda/one_hot_ops.h"
+#include "trainer/kernels/cuda/pixels_ops.h"
 #include "trainer/kernels/cuda/sums_ops.h"
 
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
+  AddArgMaxKernels(kernels);
   AddElementwiseKernels(kernels);
   AddFusedKernels(kernels);
+  AddMoveKernels(kernels);
+  AddOneHotKernels(kernels);
+  AddPixelKernels(kernels);
   AddSumKernels(kernels);
 }
 

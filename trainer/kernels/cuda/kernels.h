@@ -16,12 +16,19 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "trainer/kernels/cuda/arg_max.h"
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/fused.h"
+#include "trainer/kernels/cuda/moves.h"
+#include "trainer/kernels/cuda/one_hot.h"
+#include "trainer/kernels/cuda/pixels.h"
 #include "trainer/kernels/cuda/sums.h"
 
 // KERNEL(function, struct), in the order of files and of names in them.
 #define TAAS_CUDA_KERNELS(KERNEL)                  \
+  KERNEL(ArgMaxKernel, ArgMaxParams)               \
+  KERNEL(CountRightKernel, CountRightParams)       \
+  KERNEL(ShareRightKernel, ShareRightParams)       \
   KERNEL(AddByFactorKernel, AddByFactorParams)     \
   KERNEL(AddKernel, TwoInputsParams)               \
   KERNEL(AddNKernel, AddNParams)                   \
@@ -44,6 +51,12 @@
   KERNEL(TanhGradKernel, TwoInputsParams)          \
   KERNEL(TanhKernel, OneInputParams)               \
   KERNEL(FusedKernel, FusedParams)                 \
+  KERNEL(JoinKernel, JoinParams)                   \
+  KERNEL(SwapKernel, SwapParams)                   \
+  KERNEL(SwapTilesKernel, SwapTilesParams)         \
+  KERNEL(OneHotKernel, OneHotParams)               \
+  KERNEL(AugmentPixelsKernel, AugmentPixelsParams) \
+  KERNEL(DecodePixelsKernel, DecodePixelsParams)   \
   KERNEL(ColumnSumsKernel, ColumnSumsParams)       \
   KERNEL(ExpandKernel, ExpandParams)               \
   KERNEL(RowSumsByBlockKernel, RowSumsParams)      \
