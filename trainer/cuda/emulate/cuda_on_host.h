@@ -85,6 +85,9 @@ T Atomically(T* address, Change change) {
 
 constexpr int warpSize = 32;
 
+struct alignas(4) uchar4 {
+  unsigned char x, y, z, w;
+};
 struct alignas(8) float2 {
   float x, y;
 };
@@ -92,6 +95,10 @@ struct alignas(16) float4 {
   float x, y, z, w;
 };
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+
+// Rounded each for itself; what is compiled for GPUs may round a product and a sum once.
+inline float __fadd_rn(float x, float y) { return x + y; }
+inline float __fmul_rn(float x, float y) { return x * y; }
 
 inline void __syncthreads(int line = __builtin_LINE()) {
   ::taas::cuda::emulate::WaitForBlock(line);

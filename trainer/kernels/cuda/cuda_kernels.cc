@@ -2,9 +2,13 @@
 
 #include <memory>
 
+#include "trainer/kernels/cuda/arg_max_ops.h"
 #include "trainer/kernels/cuda/conv_ops.h"
 #include "trainer/kernels/cuda/elementwise_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
+#include "trainer/kernels/cuda/moves_ops.h"
+#include "trainer/kernels/cuda/one_hot_ops.h"
+#include "trainer/kernels/cuda/pixels_ops.h"
 #include "trainer/kernels/cuda/product_ops.h"
 #include "trainer/kernels/cuda/softmax_loss_ops.h"
 #include "trainer/kernels/cuda/squared_error_ops.h"
@@ -14,13 +18,17 @@
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
-  AddElementwiseKernels(kernels);
-  AddProductKernels(kernels);
+  AddArgMaxKernels(kernels);
   AddConvKernels(kernels);
+  AddElementwiseKernels(kernels);
   AddFusedKernels(kernels);
-  AddSumKernels(kernels);
+  AddMoveKernels(kernels);
+  AddOneHotKernels(kernels);
+  AddPixelKernels(kernels);
+  AddProductKernels(kernels);
   AddSoftmaxLossKernels(kernels);
   AddSquaredErrorKernels(kernels);
+  AddSumKernels(kernels);
   AddUpdateKernels(kernels);
 }
 

@@ -86,7 +86,11 @@ TEST(ElementwiseSizesTest, WhatIsNoNumberStaysNone) {
   for (const char* const op : {"Relu", "Sigmoid", "Tanh"}) {
     ExpectTwin({.op = op, .inputs = {odd}, .tolerance = 1e-6});
   }
-  for (const char* const op : {"Add", "ReluGrad"}) ExpectTwin({.op = op, .inputs = {odd, odd}});
+  const HostTensor ones = Floats(Shape({6}), {1, 1, 1, 1, 1, 1});
+  for (const char* const op : {"Add", "ReluGrad"}) {
+    ExpectTwin({.op = op, .inputs = {odd, odd}});
+    ExpectTwin({.op = op, .inputs = {ones, odd}});  // What arrives where the output is 0.
+  }
 }
 
 TEST(BiasTest, IsAddedToEachRow) {
@@ -143,7 +147,13 @@ TEST(ElementwiseCostsTest, EachElementIsMovedOnce) {
                      .inputs = {RandomFloats(Shape({4, 100}), 1), RandomFloats(Shape({100}), 2)}}),
             (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 3'200, .written_bytes = 1'600}));
   OpCase sum{.op = "AddN", .inputs = {}};
-  for (int i = 0; i < 20; ++i) sum.inputs.push_back(x);
+  for (int i = 0; i < 16; ++i) sum.inputs.push_back(x);
+  EXPECT_EQ(CostsOf(sum), (OpCosts{.launches = 1,
+                                   .barriers = 0,
+                                   .read_bytes = 16 * 4'000,
+                                   .written_bytes = 4'000}));
+  // The second launch begins with what the first has added.
+  for (int i = 0; i < 4; ++i) sum.inputs.push_back(x);
   EXPECT_EQ(CostsOf(sum), (OpCosts{.launches = 2,
                                    .barriers = 0,
                                    .read_bytes = 21 * 4'000,

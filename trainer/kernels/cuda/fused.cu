@@ -1,7 +1,7 @@
 // y[i] = the last result of a program of elementwise ops on inputs at i. Four elements a thread, in
-// blocks of 256 (places.h); each thread runs the whole program, whose steps are the same for all, so
-// that no branch parts a warp. Bound by memory as long as the program is short: 4 bytes per element
-// for each input and for the result, and nothing for what lies between.
+// blocks of 256 (places.h); each thread runs the whole program, whose steps are the same for all:
+// no branch parts a warp. Bound by memory as long as the program is short: 4 bytes per element for
+// each input and for the result, and nothing for what lies between.
 //
 // Results stay in registers where the next step takes them, which is most. The others are kept in
 // an array, which the compiler puts into the thread's own memory, in the first cache: it would need

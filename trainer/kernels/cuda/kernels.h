@@ -16,10 +16,14 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "trainer/kernels/cuda/arg_max.h"
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
+#include "trainer/kernels/cuda/moves.h"
+#include "trainer/kernels/cuda/one_hot.h"
 #include "trainer/kernels/cuda/patches.h"
+#include "trainer/kernels/cuda/pixels.h"
 #include "trainer/kernels/cuda/report.h"
 #include "trainer/kernels/cuda/softmax_loss.h"
 #include "trainer/kernels/cuda/squared_error.h"
@@ -75,7 +79,16 @@
   KERNEL(ApplyRmsPropKernel, UpdateParams)                  \
   KERNEL(ApplySgdKernel, UpdateParams)                      \
   KERNEL(PatchSumsKernel, PatchesParams)                    \
-  KERNEL(PatchesKernel, PatchesParams)
+  KERNEL(PatchesKernel, PatchesParams)                      \
+  KERNEL(ArgMaxKernel, ArgMaxParams)                        \
+  KERNEL(CountRightKernel, CountRightParams)                \
+  KERNEL(ShareRightKernel, ShareRightParams)                \
+  KERNEL(JoinKernel, JoinParams)                            \
+  KERNEL(SwapKernel, SwapParams)                            \
+  KERNEL(SwapTilesKernel, SwapTilesParams)                  \
+  KERNEL(OneHotKernel, OneHotParams)                        \
+  KERNEL(AugmentPixelsKernel, AugmentPixelsParams)          \
+  KERNEL(DecodePixelsKernel, DecodePixelsParams)
 
 namespace taas::cuda {
 

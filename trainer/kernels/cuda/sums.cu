@@ -4,9 +4,9 @@
 // Where inner is 1, rows are added: a warp takes a row of up to 1'024 columns, a block a longer one
 // or, where there are few rows, a part of it. Else columns are: a block takes 32 of them, a thread
 // one column of each 8th row; where there are fewer, a warp takes as many rows at once as it has
-// lanes for. Parts are sums in scratch memory, which the same kernels add up in a second launch: all
-// orders of additions follow from the shape alone, and no sum depends on who comes first, as it does
-// with atomic additions.
+// lanes for. Parts are sums in scratch memory, which the same kernels add up in a second launch:
+// all orders of additions follow from the shape alone, and no sum depends on who comes first, as it
+// does with atomic additions.
 //
 // A thread adds to four sums in turn, so that four loads are under way.
 

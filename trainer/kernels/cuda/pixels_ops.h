@@ -1,0 +1,17 @@
+// The op that makes floats of pixels.
+//
+// Ownership: the registry's. Threads: any. Errors: see kernel_registry.h.
+
+#ifndef TRAINER_KERNELS_CUDA_PIXELS_OPS_H_
+#define TRAINER_KERNELS_CUDA_PIXELS_OPS_H_
+
+#include "trainer/graph/kernel_registry.h"
+
+namespace taas::cuda {
+
+// DecodePixels.
+void AddPixelKernels(KernelRegistry* kernels);
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_KERNELS_CUDA_PIXELS_OPS_H_
