@@ -93,6 +93,12 @@ struct alignas(16) float4 {
 };
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
+inline unsigned __float_as_uint(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
 inline void __syncthreads(int line = __builtin_LINE()) {
   ::taas::cuda::emulate::WaitForBlock(line);
 }

@@ -2,8 +2,12 @@
 
 #include <memory>
 
+#include "trainer/kernels/cuda/batch_norm_ops.h"
+#include "trainer/kernels/cuda/dropout_ops.h"
 #include "trainer/kernels/cuda/elementwise_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
+#include "trainer/kernels/cuda/layer_norm_ops.h"
+#include "trainer/kernels/cuda/pooling_ops.h"
 #include "trainer/kernels/cuda/product_ops.h"
 #include "trainer/kernels/cuda/softmax_loss_ops.h"
 #include "trainer/kernels/cuda/squared_error_ops.h"
@@ -13,12 +17,16 @@
 namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
+  AddBatchNormKernels(kernels);
+  AddDropoutKernels(kernels);
   AddElementwiseKernels(kernels);
-  AddProductKernels(kernels);
   AddFusedKernels(kernels);
-  AddSumKernels(kernels);
+  AddLayerNormKernels(kernels);
+  AddPoolingKernels(kernels);
+  AddProductKernels(kernels);
   AddSoftmaxLossKernels(kernels);
   AddSquaredErrorKernels(kernels);
+  AddSumKernels(kernels);
   AddUpdateKernels(kernels);
 }
 

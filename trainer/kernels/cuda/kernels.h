@@ -16,9 +16,14 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "trainer/kernels/cuda/batch_norm.h"
+#include "trainer/kernels/cuda/dropout.h"
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
+#include "trainer/kernels/cuda/layer_norm.h"
+#include "trainer/kernels/cuda/norm_sums.h"
+#include "trainer/kernels/cuda/pooling.h"
 #include "trainer/kernels/cuda/report.h"
 #include "trainer/kernels/cuda/softmax_loss.h"
 #include "trainer/kernels/cuda/squared_error.h"
@@ -27,6 +32,11 @@
 
 // KERNEL(function, struct), in the order of files and of names in them.
 #define TAAS_CUDA_KERNELS(KERNEL)                           \
+  KERNEL(MomentPartsKernel, MomentPartsParams)              \
+  KERNEL(MomentsKernel, MomentsParams)                      \
+  KERNEL(NormalizeGradKernel, NormalizeGradParams)          \
+  KERNEL(NormalizeKernel, NormalizeParams)                  \
+  KERNEL(DropoutKernel, DropoutParams)                      \
   KERNEL(AddByFactorKernel, AddByFactorParams)              \
   KERNEL(AddKernel, TwoInputsParams)                        \
   KERNEL(AddNKernel, AddNParams)                            \
@@ -49,15 +59,21 @@
   KERNEL(TanhGradKernel, TwoInputsParams)                   \
   KERNEL(TanhKernel, OneInputParams)                        \
   KERNEL(FusedKernel, FusedParams)                          \
-  KERNEL(ColumnSumsKernel, ColumnSumsParams)                \
-  KERNEL(ExpandKernel, ExpandParams)                        \
-  KERNEL(RowSumsByBlockKernel, RowSumsParams)               \
-  KERNEL(RowSumsByWarpKernel, RowSumsParams)                \
   KERNEL(ClipByValueKernel, GradientsParams)                \
   KERNEL(ClipFactorKernel, ClipFactorParams)                \
   KERNEL(MeanGradientsKernel, MeanParams)                   \
   KERNEL(ScaleGradientsKernel, GradientsParams)             \
   KERNEL(SquaresKernel, GradientsParams)                    \
+  KERNEL(LayerNormBlockKernel, LayerNormParams)             \
+  KERNEL(LayerNormGradBlockKernel, LayerNormGradParams)     \
+  KERNEL(LayerNormGradWarpKernel, LayerNormGradParams)      \
+  KERNEL(LayerNormWarpKernel, LayerNormParams)              \
+  KERNEL(NormSumPartsKernel, NormSumPartsParams)            \
+  KERNEL(NormSumsKernel, NormSumsParams)                    \
+  KERNEL(AvgPoolGradKernel, PoolGradParams)                 \
+  KERNEL(AvgPoolKernel, PoolParams)                         \
+  KERNEL(MaxPoolGradKernel, PoolGradParams)                 \
+  KERNEL(MaxPoolKernel, PoolParams)                         \
   KERNEL(CheckLossKernel, CheckLossParams)                  \
   KERNEL(MeanLossKernel, MeanLossParams)                    \
   KERNEL(SoftmaxLossBlockKernel, SoftmaxLossParams)         \
@@ -67,6 +83,10 @@
   KERNEL(MeanOfPartsKernel, MeanOfPartsParams)              \
   KERNEL(SquaredErrorGradKernel, SquaredErrorGradParams)    \
   KERNEL(SquaredErrorKernel, SquaredErrorParams)            \
+  KERNEL(ColumnSumsKernel, ColumnSumsParams)                \
+  KERNEL(ExpandKernel, ExpandParams)                        \
+  KERNEL(RowSumsByBlockKernel, RowSumsParams)               \
+  KERNEL(RowSumsByWarpKernel, RowSumsParams)                \
   KERNEL(ApplyAdagradKernel, UpdateParams)                  \
   KERNEL(ApplyAdamKernel, UpdateParams)                     \
   KERNEL(ApplyFtrlKernel, UpdateParams)                     \

@@ -77,6 +77,9 @@ struct OpCase {
 // each byte.
 void ExpectTwin(const OpCase& of);
 
+// Output 0 of its kernel for the processor: for a case whose inputs are what another op made.
+HostTensor OnProcessor(const OpCase& of);
+
 // What a launch on a GPU costs, for tables that a test holds fast.
 struct OpCosts {
   int launches = 0;
