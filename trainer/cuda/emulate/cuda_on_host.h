@@ -99,6 +99,8 @@ inline unsigned __float_as_uint(float value) {
   return bits;
 }
 
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+
 inline void __syncthreads(int line = __builtin_LINE()) {
   ::taas::cuda::emulate::WaitForBlock(line);
 }

@@ -5,7 +5,8 @@
 // Ownership: values. Threads: see each function. Errors: none.
 //
 //   const TileThread at(p.tiles);
-//   ForTileRows(p.tiles, at, blockIdx.y, gridDim.y, [&](int64_t row, int64_t step, int rows) { … });
+//   ForTileRows(p.tiles, at, blockIdx.y, gridDim.y,
+//               [&](int64_t row, int64_t step, int rows) { … });
 
 #ifndef TRAINER_KERNELS_CUDA_CHANNEL_TILES_H_
 #define TRAINER_KERNELS_CUDA_CHANNEL_TILES_H_

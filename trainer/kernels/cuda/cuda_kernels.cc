@@ -5,6 +5,7 @@
 #include "trainer/kernels/cuda/batch_norm_ops.h"
 #include "trainer/kernels/cuda/dropout_ops.h"
 #include "trainer/kernels/cuda/elementwise_ops.h"
+#include "trainer/kernels/cuda/embedding_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
 #include "trainer/kernels/cuda/layer_norm_ops.h"
 #include "trainer/kernels/cuda/pooling_ops.h"
@@ -20,6 +21,7 @@ void AddCudaKernels(KernelRegistry* kernels) {
   AddBatchNormKernels(kernels);
   AddDropoutKernels(kernels);
   AddElementwiseKernels(kernels);
+  AddEmbeddingKernels(kernels);
   AddFusedKernels(kernels);
   AddLayerNormKernels(kernels);
   AddPoolingKernels(kernels);

@@ -19,6 +19,7 @@
 #include "trainer/kernels/cuda/batch_norm.h"
 #include "trainer/kernels/cuda/dropout.h"
 #include "trainer/kernels/cuda/elementwise.h"
+#include "trainer/kernels/cuda/embedding.h"
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
 #include "trainer/kernels/cuda/layer_norm.h"
@@ -58,6 +59,12 @@
   KERNEL(SubKernel, TwoInputsParams)                        \
   KERNEL(TanhGradKernel, TwoInputsParams)                   \
   KERNEL(TanhKernel, OneInputParams)                        \
+  KERNEL(AddRowsKernel, AddRowsParams)                      \
+  KERNEL(ClearRowsKernel, ClearRowsParams)                  \
+  KERNEL(EmbeddingKernel, EmbeddingParams)                  \
+  KERNEL(ListRowsKernel, ListRowsParams)                    \
+  KERNEL(MergeUsesKernel, MergeUsesParams)                  \
+  KERNEL(TileUsesKernel, TileUsesParams)                    \
   KERNEL(FusedKernel, FusedParams)                          \
   KERNEL(ClipByValueKernel, GradientsParams)                \
   KERNEL(ClipFactorKernel, ClipFactorParams)                \

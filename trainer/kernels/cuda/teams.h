@@ -35,11 +35,13 @@ inline Rows RowsOf(const Shape& shape) {
 // Whether a warp takes a row, rather than a block.
 inline bool OfWarps(const Rows& x) { return x.columns <= kWarpColumnsMax; }
 
-inline Grid TeamGrid(const Rows& x) {
-  const int64_t per_block = OfWarps(x) ? kWarpsOfBlock : 1;
-  return {.x = static_cast<unsigned>((x.rows + per_block - 1) / per_block),
+// Of so many teams, or threads, as a block has `per_block` of.
+inline Grid ForTeams(int64_t count, int64_t per_block) {
+  return {.x = static_cast<unsigned>((count + per_block - 1) / per_block),
           .threads = kBlockThreads};
 }
+
+inline Grid TeamGrid(const Rows& x) { return ForTeams(x.rows, OfWarps(x) ? kWarpsOfBlock : 1); }
 
 // Of blocks whose threads go round, each over some elements: more blocks than the largest GPU of
 // today runs at once (132 multiprocessors with 8 each) only make more partial sums.

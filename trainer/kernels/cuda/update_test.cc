@@ -186,7 +186,7 @@ TEST(FinishGradientsTest, IsItsTwin) {
 }
 
 TEST(FinishGradientsTest, OfMoreGradientsThanALaunchHasRoomFor) {
-  OpCase of = CaseOf(Finish{"norm", 0.5, 2, std::vector<Shape>(66, Shape({2})), nullptr});
+  OpCase of = CaseOf(Finish{"norm", 0.5, 2, std::vector<Shape>(65, Shape({2})), nullptr});
   of.tolerance = kRoundings;
   of.orders = 1;
   ExpectTwin(of);
