@@ -100,6 +100,14 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline float __fadd_rn(float x, float y) { return x + y; }
 inline float __fmul_rn(float x, float y) { return x * y; }
 
+inline unsigned __float_as_uint(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+
 inline void __syncthreads(int line = __builtin_LINE()) {
   ::taas::cuda::emulate::WaitForBlock(line);
 }

@@ -3,12 +3,17 @@
 #include <memory>
 
 #include "trainer/kernels/cuda/arg_max_ops.h"
+#include "trainer/kernels/cuda/batch_norm_ops.h"
 #include "trainer/kernels/cuda/conv_ops.h"
+#include "trainer/kernels/cuda/dropout_ops.h"
 #include "trainer/kernels/cuda/elementwise_ops.h"
+#include "trainer/kernels/cuda/embedding_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
+#include "trainer/kernels/cuda/layer_norm_ops.h"
 #include "trainer/kernels/cuda/moves_ops.h"
 #include "trainer/kernels/cuda/one_hot_ops.h"
 #include "trainer/kernels/cuda/pixels_ops.h"
+#include "trainer/kernels/cuda/pooling_ops.h"
 #include "trainer/kernels/cuda/product_ops.h"
 #include "trainer/kernels/cuda/softmax_loss_ops.h"
 #include "trainer/kernels/cuda/squared_error_ops.h"
@@ -19,12 +24,17 @@ namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
   AddArgMaxKernels(kernels);
+  AddBatchNormKernels(kernels);
   AddConvKernels(kernels);
+  AddDropoutKernels(kernels);
   AddElementwiseKernels(kernels);
+  AddEmbeddingKernels(kernels);
   AddFusedKernels(kernels);
+  AddLayerNormKernels(kernels);
   AddMoveKernels(kernels);
   AddOneHotKernels(kernels);
   AddPixelKernels(kernels);
+  AddPoolingKernels(kernels);
   AddProductKernels(kernels);
   AddSoftmaxLossKernels(kernels);
   AddSquaredErrorKernels(kernels);

@@ -17,13 +17,19 @@
 #include <type_traits>
 
 #include "trainer/kernels/cuda/arg_max.h"
+#include "trainer/kernels/cuda/batch_norm.h"
+#include "trainer/kernels/cuda/dropout.h"
 #include "trainer/kernels/cuda/elementwise.h"
+#include "trainer/kernels/cuda/embedding.h"
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
+#include "trainer/kernels/cuda/layer_norm.h"
 #include "trainer/kernels/cuda/moves.h"
+#include "trainer/kernels/cuda/norm_sums.h"
 #include "trainer/kernels/cuda/one_hot.h"
 #include "trainer/kernels/cuda/patches.h"
 #include "trainer/kernels/cuda/pixels.h"
+#include "trainer/kernels/cuda/pooling.h"
 #include "trainer/kernels/cuda/report.h"
 #include "trainer/kernels/cuda/softmax_loss.h"
 #include "trainer/kernels/cuda/squared_error.h"
@@ -88,7 +94,28 @@
   KERNEL(SwapTilesKernel, SwapTilesParams)                  \
   KERNEL(OneHotKernel, OneHotParams)                        \
   KERNEL(AugmentPixelsKernel, AugmentPixelsParams)          \
-  KERNEL(DecodePixelsKernel, DecodePixelsParams)
+  KERNEL(DecodePixelsKernel, DecodePixelsParams)            \
+  KERNEL(MomentPartsKernel, MomentPartsParams)              \
+  KERNEL(MomentsKernel, MomentsParams)                      \
+  KERNEL(NormalizeGradKernel, NormalizeGradParams)          \
+  KERNEL(NormalizeKernel, NormalizeParams)                  \
+  KERNEL(DropoutKernel, DropoutParams)                      \
+  KERNEL(AddRowsKernel, AddRowsParams)                      \
+  KERNEL(ClearRowsKernel, ClearRowsParams)                  \
+  KERNEL(EmbeddingKernel, EmbeddingParams)                  \
+  KERNEL(ListRowsKernel, ListRowsParams)                    \
+  KERNEL(MergeUsesKernel, MergeUsesParams)                  \
+  KERNEL(TileUsesKernel, TileUsesParams)                    \
+  KERNEL(LayerNormBlockKernel, LayerNormParams)             \
+  KERNEL(LayerNormGradBlockKernel, LayerNormGradParams)     \
+  KERNEL(LayerNormGradWarpKernel, LayerNormGradParams)      \
+  KERNEL(LayerNormWarpKernel, LayerNormParams)              \
+  KERNEL(NormSumPartsKernel, NormSumPartsParams)            \
+  KERNEL(NormSumsKernel, NormSumsParams)                    \
+  KERNEL(AvgPoolGradKernel, PoolGradParams)                 \
+  KERNEL(AvgPoolKernel, PoolParams)                         \
+  KERNEL(MaxPoolGradKernel, PoolGradParams)                 \
+  KERNEL(MaxPoolKernel, PoolParams)
 
 namespace taas::cuda {
 

@@ -1,8 +1,8 @@
 // loss = Σ (a - b)² / n; da = (a - b) · 2 dloss / n.
 //
-// A thread goes round with the whole grid, so that a warp moves whole lines of memory; a block's sum
-// is of shuffles, and one block more adds those of all blocks: a fixed order, no atomics. 8 bytes
-// per element forwards, 12 backwards, so bound by memory.
+// A thread goes round with the whole grid, so that a warp moves whole lines of memory; a block's
+// sum is of shuffles, and one block more adds those of all blocks: a fixed order, no atomics.
+// 8 bytes per element forwards, 12 backwards, so bound by memory.
 
 #include "trainer/kernels/cuda/squared_error.h"
 

@@ -186,14 +186,15 @@ TEST(FinishGradientsTest, IsItsTwin) {
 }
 
 TEST(FinishGradientsTest, OfMoreGradientsThanALaunchHasRoomFor) {
-  OpCase of = CaseOf(Finish{"norm", 0.5, 2, std::vector<Shape>(66, Shape({2})), nullptr});
+  OpCase of = CaseOf(Finish{"norm", 0.5, 2, std::vector<Shape>(65, Shape({2})), nullptr});
   of.tolerance = kRoundings;
   of.orders = 1;
   ExpectTwin(of);
-  EXPECT_EQ(CostsOf(of).launches, 5);
-  EXPECT_EQ(CostsOf(CaseOf(Finish{"value", 0.5, 2, std::vector<Shape>(64, Shape({2})), nullptr}))
-                .launches,
-            1);
+  for (const size_t count : {64, 65}) {
+    const std::vector<Shape> shapes(count, Shape({2}));
+    EXPECT_EQ(CostsOf(CaseOf(Finish{"value", 0.5, 2, shapes, nullptr})).launches,
+              count == 64 ? 1 : 2);
+  }
 }
 
 TEST(FinishGradientsTest, WhatIsNoNumberIsSeen) {

@@ -77,13 +77,18 @@ size_t BytesOf(const TensorType& type) {
   return static_cast<size_t>(type.shape.count()) * SizeOf(type.dtype);
 }
 
+Bytes Before(const OpCase& of, const Prepared& prepared, size_t output) {
+  if (!of.before.empty()) return of.before[output].bytes;
+  return Bytes(BytesOf(prepared.outputs[output]), kLeftAlone);
+}
+
 struct Results {
   std::vector<Bytes> outputs;
   Fault fault;
   OpCosts costs;
 };
 
-std::optional<Results> OnProcessor(const OpCase& of, const Prepared& prepared) {
+std::optional<Results> ByTwin(const OpCase& of, const Prepared& prepared) {
   const std::optional<Kernel> kernel = Make(of, prepared, StandardKernels(), "CPU");
   if (!kernel) return std::nullopt;
   std::vector<HostTensor> inputs = of.inputs;
@@ -94,7 +99,7 @@ std::optional<Results> OnProcessor(const OpCase& of, const Prepared& prepared) {
   std::vector<void*> out;
   for (size_t i = 0; i < results.outputs.size(); ++i) {
     const int input = InPlace(of, i);
-    if (input < 0) results.outputs[i].assign(BytesOf(prepared.outputs[i]), kLeftAlone);
+    if (input < 0) results.outputs[i] = Before(of, prepared, i);
     out.push_back(input < 0 ? results.outputs[i].data()
                             : inputs[static_cast<size_t>(input)].bytes.data());
   }
@@ -142,11 +147,14 @@ std::optional<Results> Emulated(const OpCase& of, const Prepared& prepared,
     if (const int input = InPlace(of, i); input >= 0) {
       buffer = buffers[static_cast<size_t>(input)].get();
     } else {
-      const size_t bytes = of.behind + BytesOf(prepared.outputs[i]);
-      buffers.push_back(
-          std::make_unique<Buffer>(emulator, "output " + std::to_string(i), bytes));
+      const std::string name = "output " + std::to_string(i);
+      Bytes before = Before(of, prepared, i);
+      before.insert(before.begin(), of.behind, kLeftAlone);
+      buffers.push_back(of.before.empty()
+                            ? std::make_unique<Buffer>(emulator, name, before.size())
+                            : std::make_unique<Buffer>(emulator, name, before));
       buffer = buffers.back().get();
-      std::fill_n(buffer->data(), bytes, kLeftAlone);
+      std::ranges::copy(before, buffer->data());
     }
     out.push_back(buffer->data() + of.behind);
     results_in.push_back(buffer);
@@ -232,7 +240,7 @@ HostTensor RandomIntegers(DType dtype, Shape shape, uint64_t seed, int64_t bound
 
 void ExpectTwin(const OpCase& of) {
   const Prepared prepared = Prepare(of);
-  const std::optional<Results> wanted = OnProcessor(of, prepared);
+  const std::optional<Results> wanted = ByTwin(of, prepared);
   if (!wanted) return;
   for (int turns = 0; turns < of.orders; ++turns) {
     const Order order = turns == 0   ? Order::kAscending
@@ -244,6 +252,23 @@ void ExpectTwin(const OpCase& of) {
     ExpectSame(of, prepared, *got, *wanted, "in order " + std::to_string(turns));
     if (testing::Test::HasFailure()) return;
   }
+}
+
+HostTensor OnProcessor(const OpCase& of) {
+  const Prepared prepared = Prepare(of);
+  std::optional<Results> results = ByTwin(of, prepared);
+  if (!results) return {};
+  return {.type = prepared.outputs[0], .bytes = std::move(results->outputs[0])};
+}
+
+std::vector<HostTensor> OnGpu(const OpCase& of) {
+  const Prepared prepared = Prepare(of);
+  std::optional<Results> results = Emulated(of, prepared, {});
+  std::vector<HostTensor> outputs;
+  for (size_t i = 0; results && i < results->outputs.size(); ++i) {
+    outputs.push_back({.type = prepared.outputs[i], .bytes = std::move(results->outputs[i])});
+  }
+  return outputs;
 }
 
 OpCosts CostsOf(const OpCase& of) {

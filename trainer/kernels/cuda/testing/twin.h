@@ -66,6 +66,9 @@ struct OpCase {
   bool wrong_data = false;
   // Output i lies where input in_place[i] lies; -1, or none: elsewhere.
   std::vector<int> in_place{};
+  // What lies in outputs that are not in place before the op: of one whose outputs stay from step
+  // to step.
+  std::vector<HostTensor> before{};
   // Of an op that is in no graph (trainer/optimizer/update_ops.h): types of inputs and outputs
   // alike, as its KernelSpec has them. Its outputs are all in place.
   std::vector<TensorType> spec{};
@@ -77,6 +80,12 @@ struct OpCase {
 // What both leave in their outputs, and in the block's fault. What a kernel leaves alone is 77 in
 // each byte.
 void ExpectTwin(const OpCase& of);
+
+// Output 0 of its kernel for the processor: for a case whose inputs are what another op made.
+HostTensor OnProcessor(const OpCase& of);
+
+// Its outputs on the GPU.
+std::vector<HostTensor> OnGpu(const OpCase& of);
 
 // What a launch on a GPU costs, for tables that a test holds fast.
 struct OpCosts {

@@ -1,0 +1,16 @@
+// BatchNorm, its gradient and its inference.
+//
+// Ownership: the registry's. Threads: any. Errors: see kernel_registry.h.
+
+#ifndef TRAINER_KERNELS_CUDA_BATCH_NORM_OPS_H_
+#define TRAINER_KERNELS_CUDA_BATCH_NORM_OPS_H_
+
+#include "trainer/graph/kernel_registry.h"
+
+namespace taas::cuda {
+
+void AddBatchNormKernels(KernelRegistry* kernels);
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_KERNELS_CUDA_BATCH_NORM_OPS_H_

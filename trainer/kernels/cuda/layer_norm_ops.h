@@ -1,0 +1,16 @@
+// LayerNorm and its gradient.
+//
+// Ownership: the registry's. Threads: any. Errors: see kernel_registry.h.
+
+#ifndef TRAINER_KERNELS_CUDA_LAYER_NORM_OPS_H_
+#define TRAINER_KERNELS_CUDA_LAYER_NORM_OPS_H_
+
+#include "trainer/graph/kernel_registry.h"
+
+namespace taas::cuda {
+
+void AddLayerNormKernels(KernelRegistry* kernels);
+
+}  // namespace taas::cuda
+
+#endif  // TRAINER_KERNELS_CUDA_LAYER_NORM_OPS_H_

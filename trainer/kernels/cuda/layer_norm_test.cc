@@ -1,0 +1,61 @@
+// Layer normalization against its twins on the processor: rows of a warp and of a block.
+
+#include <cstdint>
+
+#include "gtest/gtest.h"
+#include "trainer/kernels/cuda/testing/twin.h"
+
+namespace taas::cuda {
+namespace {
+
+struct Size {
+  int64_t rows, columns;
+};
+constexpr Size kSizes[] = {{0, 3},  {1, 1},   {2, 31},    {8, 32},   {9, 33},
+                           {3, 257}, {1, 1'024}, {2, 1'025}};
+
+OpCase Norm(int64_t rows, int64_t columns, double mean = 0) {
+  return {.op = "LayerNorm",
+          .inputs = {RandomFloats(Shape({rows, columns}), 1, mean - 1, mean + 1),
+                     RandomFloats(Shape({columns}), 2, 0.5, 1.5),
+                     RandomFloats(Shape({columns}), 3)},
+          .tolerance = 1e-5};
+}
+
+// The inverse is about as large as the rows' are.
+OpCase NormGrad(int64_t rows, int64_t columns) {
+  return {.op = "LayerNormGrad",
+          .inputs = {RandomFloats(Shape({rows, columns}), 1),
+                     RandomFloats(Shape({rows, columns}), 2),
+                     RandomFloats(Shape({columns}), 3, 0.5, 1.5),
+                     RandomFloats(Shape({rows}), 4, -0.1, 0.1),
+                     RandomFloats(Shape({rows}), 5, 1, 2)},
+          .tolerance = 1e-5};
+}
+
+TEST(LayerNormTest, IsItsTwin) {
+  for (const auto& [rows, columns] : kSizes) ExpectTwin(Norm(rows, columns));
+}
+
+// A mean a thousand times the deviation, of which a difference of squares would leave no digit.
+TEST(LayerNormTest, KeepsTheVariancesDigits) {
+  OpCase far = Norm(3, 65, 1'000);
+  far.tolerance = 1e-3;  // A float at 1,000 has steps of 6e-5, and a mean of it errors of more.
+  ExpectTwin(far);
+}
+
+TEST(LayerNormTest, GradientIsItsTwin) {
+  for (const auto& [rows, columns] : kSizes) ExpectTwin(NormGrad(rows, columns));
+}
+
+// Of 512 elements, 2,048 bytes: x three times, which the caches keep, scale and offset; backwards
+// dy, x and scale twice, then dy and x with the row's moments.
+TEST(LayerNormTest, IsAPassOverMemoryAndItsGradientTwo) {
+  EXPECT_EQ(CostsOf(Norm(16, 32)),
+            (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 10'240, .written_bytes = 2'176}));
+  EXPECT_EQ(CostsOf(NormGrad(16, 32)),
+            (OpCosts{.launches = 3, .barriers = 2, .read_bytes = 28'416, .written_bytes = 6'656}));
+}
+
+}  // namespace
+}  // namespace taas::cuda
