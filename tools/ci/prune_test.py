@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,6 +40,17 @@ class PruneTest(unittest.TestCase):
         self.assertEqual(self.prune("1"), "removed 0.6 GB that were used longest ago from "
                          f"{self.folder}\n")
         self.assertEqual(self.left(), ["ac/read", "cas/written"])
+
+    def test_precompiled_headers_stay_for_two_weeks(self):
+        now = time.time()
+        for name, used in (("old", now - 15 * 24 * 3600), ("young", now - 13 * 24 * 3600)):
+            self.write("cas/" + name, 600, read=used, written=used)
+            with open(os.path.join(self.folder, "cas", name), "r+b") as file:
+                file.write(b"gpch.014")
+            os.utime(os.path.join(self.folder, "cas", name), (used, used))
+        self.write("cas/object", 600, read=now, written=now)
+        self.prune("1")
+        self.assertEqual(self.left(), ["cas/young"])
 
     def test_what_has_room_stays(self):
         self.write("cas/one", 500, read=1, written=1)

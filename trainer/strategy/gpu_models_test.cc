@@ -12,12 +12,19 @@
 namespace taas {
 namespace {
 
-// Convolutions, attention and what else has no kernel for GPUs yet are not among them.
+// Attention and LSTMs have no kernels for GPUs yet.
 std::vector<ModelCase> GpuCases() {
-  std::vector<ModelCase> cases;
-  for (const ModelCase& of : EveryModelCase()) {
-    if (std::string(of.name) == "Linear" || std::string(of.name) == "Mlp") cases.push_back(of);
-  }
+  std::vector<ModelCase> cases = EveryModelCase();
+  std::erase_if(cases, [](const ModelCase& of) {
+    return std::string(of.name) == "Lstm" || std::string(of.name) == "Gpt2";
+  });
+  return cases;
+}
+
+// Of few examples the moments make large differences of small ones, and it takes its time.
+std::vector<ModelCase> GpuCasesWithoutMoments() {
+  std::vector<ModelCase> cases = GpuCases();
+  std::erase_if(cases, [](const ModelCase& of) { return of.normalizes_batches; });
   return cases;
 }
 
@@ -26,6 +33,16 @@ class GpuModelsTest : public EveryModel {
   void OnGpu() {
     runtime_ = [this] { return gpu_.runtime(); };
   }
+  // With moments the first twenty steps count.
+  static void ExpectTwins(const Losses& got, const Losses& wanted) {
+    if (!GetParam().normalizes_batches) {
+      ExpectNear(got, wanted, 1e-4);
+      return;
+    }
+    Losses first;
+    for (int64_t batch = 0; batch < 20; ++batch) first[batch] = wanted.at(batch);
+    ExpectNear(got, first, 1e-3);
+  }
   const cuda::fake::FakeGpu gpu_;
 };
 
@@ -33,18 +50,20 @@ TEST_P(GpuModelsTest, OneProcessTrainsAsOnTheProcessorAndToTheSameBitsAgain) {
   const Losses wanted = InOneProcess(Config(kLocal));
   OnGpu();
   const Losses got = InOneProcess(Config(kLocal));
-  ExpectNear(got, wanted, 1e-4);
+  ExpectTwins(got, wanted);
   EXPECT_EQ(InOneProcess(Config(kLocal)), got);
   EXPECT_GT(gpu_.Calls("cuGraphLaunch"), kModelSteps);
 }
 
-TEST_P(GpuModelsTest, TowersTrainAsOnTheProcessor) {
+class GpuStrategiesTest : public GpuModelsTest {};
+
+TEST_P(GpuStrategiesTest, TowersTrainAsOnTheProcessor) {
   const Losses wanted = InOneProcess(Config(kTwoTowers, kModelBatch / 2));
   OnGpu();
   ExpectNear(InOneProcess(Config(kTwoTowers, kModelBatch / 2)), wanted, 1e-4);
 }
 
-TEST_P(GpuModelsTest, ReplicasTrainThroughParameterServers) {
+TEST_P(GpuStrategiesTest, ReplicasTrainThroughParameterServers) {
   const Losses wanted = ByParameterServers(Config(kInStep), 0);
   OnGpu();
   ExpectNear(ByParameterServers(Config(kInStep), 0), wanted, 1e-4);
@@ -59,8 +78,11 @@ TEST_P(GpuModelsTest, NothingIsLeftOnTheGpu) {
   EXPECT_EQ(gpu_.left(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(GpuCases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+std::string NameOf(const testing::TestParamInfo<ModelCase>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(GpuCases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, GpuStrategiesTest, testing::ValuesIn(GpuCasesWithoutMoments()),
+                         NameOf);
 
 }  // namespace
 }  // namespace taas
