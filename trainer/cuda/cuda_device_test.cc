@@ -18,6 +18,7 @@
 #include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/fake/fake_gpu.h"
 #include "trainer/graph/machine_fault.h"
+#include "trainer/graph/step_runner.h"
 #include "trainer/kernels/cuda/launch.h"
 
 namespace taas::cuda {
@@ -145,6 +146,28 @@ TEST_F(CudaDeviceTest, AProgramIsWhatWasCapturedAsOftenAsItIsLaunched) {
   EXPECT_THAT(stream->Synchronize(), IsOk());
   EXPECT_THAT(event->Synchronize(), IsOk());
   EXPECT_THAT(Read(buffer), Each(64.0f));
+}
+
+// What is made ready at a first launch must not be made ready while it is captured.
+TEST_F(CudaDeviceTest, AStepIsRunOnceBeforeItIsCaptured) {
+  const Buffer buffer = Memory();
+  Fill(buffer, 1);
+  const std::vector<RunnableStep> steps = {
+      {.kernel = {.run =
+                      [](const KernelCall& call) {
+                        return cuda::Launch(call, kScaleKernel, ForElements(kCount),
+                                            {.x = call.in(0), .y = call.out(), .count = kCount,
+                                             .factor = 3});
+                      }},
+       .inputs = {buffer.data()},
+       .outputs = {buffer.data()}}};
+  StepRunner runner(device_, steps, {}, /*threads=*/1);
+  const int captured = gpu_.Calls("cuStreamBeginCapture");
+  for (const int captures : {0, 1, 1}) {
+    EXPECT_THAT(runner.Run(/*forward=*/false, {}).status, IsOk());
+    EXPECT_EQ(gpu_.Calls("cuStreamBeginCapture") - captured, captures);
+  }
+  EXPECT_THAT(Read(buffer), Each(27.0f));
 }
 
 TEST_F(CudaDeviceTest, MultipliesInAStreamAndInAProgram) {

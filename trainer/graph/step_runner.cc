@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
@@ -84,6 +85,8 @@ absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
 
 StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {
   std::unique_ptr<Program>& program = programs_[static_cast<size_t>(arguments.program)];
+  bool& has_run = has_run_[static_cast<size_t>(arguments.program)];
+  if (!std::exchange(has_run, true)) return RunInOrder(forward, arguments);
   if (program == nullptr) {
     StepFailure failure;
     auto recorded = streams_[0]->Capture([&]() -> absl::Status {

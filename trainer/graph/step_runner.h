@@ -94,7 +94,9 @@ class StepRunner {
   Plan PlanOf(std::span<const std::vector<MemoryAccess>> accesses, bool forward) const;
   StepFailure RunInOrder(bool forward, const StepArguments& arguments) const;
   StepFailure LaunchInOrder(bool forward, const StepArguments& arguments) const;
-  // As RunInOrder, recorded by the first that does the same.
+  // As RunInOrder, which the first that does the same is, and the second is recorded: what a
+  // kernel makes ready when it is launched for the first time (code that is loaded, ways that are
+  // chosen) a device may not do while it records.
   StepFailure RunProgram(bool forward, const StepArguments& arguments);
   absl::Status LaunchRest(const StepArguments& arguments) const;
   absl::Status RunStep(int step, int thread, const StepArguments& arguments) const;
@@ -108,6 +110,7 @@ class StepRunner {
   const bool programs_pay_;
   std::vector<std::unique_ptr<Stream>> streams_;  // Per thread, the caller's first.
   std::array<std::unique_ptr<Program>, kProgramsMax> programs_;
+  std::array<bool, kProgramsMax> has_run_{};
   Plan train_, forward_;
   std::vector<std::thread> threads_;
 
