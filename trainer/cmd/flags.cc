@@ -111,7 +111,7 @@ void AddEngineFlags(Command& app, Flags* flags) {
   app.AddFlag("--deterministic", &flags->deterministic, "the same bits for any number of threads")
       .Group(group);
   app.AddOption("--precision", &flags->precision,
-                "float32 or bfloat16: in what products are computed")
+                "float32, tf32 (on GPUs) or bfloat16: in what products are computed")
       .Group(group);
   app.AddOption("--trace", &flags->trace,
                 "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")

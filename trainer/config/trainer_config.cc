@@ -264,10 +264,10 @@ absl::Status ReadEngine(const Json& object, EngineConfig* engine) {
       ReadInt(*found, path, "intraOpThreads", 1, kThreadsMax, &engine->intra_op_threads));
   RETURN_IF_ERROR(ReadBool(*found, path, "deterministic", &engine->deterministic));
   const Json precision = found->value("precision", Json("float32"));
-  if (precision != "float32" && precision != "bfloat16") {
-    return Bad(path + ".precision", "must be float32 or bfloat16, is " + precision.dump());
+  if (precision != "float32" && precision != "tf32" && precision != "bfloat16") {
+    return Bad(path + ".precision", "must be float32, tf32 or bfloat16, is " + precision.dump());
   }
-  engine->bfloat16 = precision == "bfloat16";
+  engine->precision = precision.get<std::string>();
   return ReadTrace(*found, engine);
 }
 

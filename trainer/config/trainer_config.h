@@ -43,7 +43,7 @@ struct EngineConfig {
   int64_t inter_op_threads = 1;
   int64_t intra_op_threads = 1;
   bool deterministic = false;
-  bool bfloat16 = false;  // Precision of products; else float32.
+  std::string precision = "float32";  // Of products; or "tf32", "bfloat16".
   std::string trace_file;      // "": no trace.
   int64_t trace_from = 1;      // Of the steps of the process, from 1.
   int64_t trace_steps = 1;

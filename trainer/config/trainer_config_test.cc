@@ -41,7 +41,7 @@ TEST(TrainerConfigTest, AllFieldsAreRead) {
   EXPECT_EQ(config->engine.inter_op_threads, 2);
   EXPECT_EQ(config->engine.intra_op_threads, 4);
   EXPECT_TRUE(config->engine.deterministic);
-  EXPECT_TRUE(config->engine.bfloat16);
+  EXPECT_EQ(config->engine.precision, "bfloat16");
   EXPECT_EQ(config->engine.trace_file, "/t.json");
   EXPECT_EQ(config->engine.trace_from, 7);
   EXPECT_EQ(config->engine.trace_steps, 3);
@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"EngineField", R"({"model":{},"data":{},"engine":{"threads":1}})",
              "engine.threads: unknown field"},
         Case{"Precision", R"({"model":{},"data":{},"engine":{"precision":"float16"}})",
-             "engine.precision: must be float32 or bfloat16"},
+             "engine.precision: must be float32, tf32 or bfloat16"},
         Case{"TraceNowhere", R"({"model":{},"data":{},"engine":{"trace":{"steps":2}}})",
              "engine.trace.file: must"},
         Case{"TraceOfNothing",

@@ -61,6 +61,16 @@ uint32_t AlignmentOf(const void* address) {
   return static_cast<uint32_t>(std::min<uintptr_t>(bits & -bits, 256));
 }
 
+// cublasComputeType_t.
+int ComputeOf(Precision precision) {
+  switch (precision) {
+    case Precision::kFloat32: return kLtCompute32;
+    case Precision::kTf32: return kLtComputeFastTf32;
+    case Precision::kBFloat16: return kLtComputeFastBFloat16;
+  }
+  return kLtCompute32;
+}
+
 std::string TextOf(const Product& p) {
   return std::to_string(p.m) + " × " + std::to_string(p.k) + " by " + std::to_string(p.k) +
          " × " + std::to_string(p.n);
@@ -151,9 +161,8 @@ absl::StatusOr<const CublasLt::Plan*> CublasLt::PlanFor(const Product& p) {
 
 absl::StatusOr<std::unique_ptr<CublasLt::Plan>> CublasLt::MakePlan(const Key& key) const {
   auto plan = std::make_unique<Plan>(*api_);
-  const int compute =
-      key.precision == Precision::kBFloat16 ? kLtComputeFastBFloat16 : kLtCompute32;
-  RETURN_IF_ERROR(Check("describe a product", api_->MatmulDescCreate(&plan->description, compute,
+  RETURN_IF_ERROR(Check("describe a product", api_->MatmulDescCreate(&plan->description,
+                                                                     ComputeOf(key.precision),
                                                                      kLtFloat)));
   for (const auto& [attribute, transposed] :
        {std::pair(kLtTransposeA, key.transpose_b), std::pair(kLtTransposeB, key.transpose_a)}) {

@@ -17,7 +17,7 @@ namespace taas::cuda {
 inline constexpr int kLtSuccess = 0, kLtInvalidValue = 7, kLtNotSupported = 15;
 // cudaDataType_t CUDA_R_32F; cublasComputeType_t; cublasOperation_t.
 inline constexpr int kLtFloat = 0;
-inline constexpr int kLtCompute32 = 68, kLtComputeFastBFloat16 = 75;
+inline constexpr int kLtCompute32 = 68, kLtComputeFastBFloat16 = 75, kLtComputeFastTf32 = 77;
 inline constexpr int32_t kLtPlain = 0, kLtTransposed = 1;
 // cublasLtMatmulDescAttributes_t.
 inline constexpr int kLtTransposeA = 3, kLtTransposeB = 4;

@@ -3,12 +3,14 @@
 
 #include "trainer/cuda/cuda_device.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -197,6 +199,36 @@ TEST_F(CudaDeviceTest, MultipliesInAStreamAndInAProgram) {
   EXPECT_THAT(stream->Synchronize(), IsOk());
   const Floats got = Read(c);
   EXPECT_THAT(Floats(got.begin(), got.begin() + 5), ElementsAre(40, 76, 94, 184, 0));
+}
+
+// 1 + 2^-9 has ten bits, 1 + 2^-12 thirteen: the precisions keep both, one, none.
+TEST_F(CudaDeviceTest, MultipliesInThePrecisionThatIsAsked) {
+  const Buffer a = Memory(), b = Memory(), c = Memory(), workspace = Memory();
+  Floats factors(kCount, 1.0f);
+  EXPECT_THAT(device_.Copy(b.data(), factors.data(), kBytes), IsOk());
+  factors[0] = 1 + std::ldexp(1.0f, -9);
+  factors[1] = 1 + std::ldexp(1.0f, -12);
+  EXPECT_THAT(device_.Copy(a.data(), factors.data(), kBytes), IsOk());
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  for (const auto& [precision, first, second] :
+       {std::tuple(Precision::kFloat32, factors[0], factors[1]),
+        std::tuple(Precision::kTf32, factors[0], 1.0f),
+        std::tuple(Precision::kBFloat16, 1.0f, 1.0f)}) {
+    EXPECT_THAT(static_cast<GpuStream&>(*stream).Multiply(
+                    {.m = 2,
+                     .n = 1,
+                     .k = 1,
+                     .precision = precision,
+                     .a = reinterpret_cast<const float*>(a.data()),
+                     .b = reinterpret_cast<const float*>(b.data()),
+                     .c = reinterpret_cast<float*>(c.data()),
+                     .workspace = workspace.data(),
+                     .workspace_bytes = kBytes}),
+                IsOk());
+    EXPECT_THAT(stream->Synchronize(), IsOk());
+    EXPECT_EQ(Read(c)[0], first) << NameOf(precision);
+    EXPECT_EQ(Read(c)[1], second) << NameOf(precision);
+  }
 }
 
 TEST_F(CudaDeviceTest, WithoutCublasLtThereIsNoDevice) {

@@ -7,7 +7,12 @@
 namespace taas {
 
 std::string_view NameOf(Precision precision) {
-  return precision == Precision::kFloat32 ? "float32" : "bfloat16";
+  switch (precision) {
+    case Precision::kFloat32: return "float32";
+    case Precision::kTf32: return "tf32";
+    case Precision::kBFloat16: return "bfloat16";
+  }
+  return "";
 }
 
 std::string_view NameOf(DType dtype) {

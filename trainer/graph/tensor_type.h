@@ -24,11 +24,11 @@ namespace taas {
 // int64; pixels, as files have them, uint8.
 enum class DType : uint8_t { kFloat32, kInt32, kInt64, kUint8 };
 
-// In what the factors of a product (of matrices, of a convolution) are multiplied. Tensors are
-// float32 in both cases, and so are sums.
-enum class Precision : uint8_t { kFloat32, kBFloat16 };
+// In what the factors of a product (of matrices, of a convolution) are multiplied: with 24, 11 or 8
+// bits. Tensors are float32 in each case, and so are sums.
+enum class Precision : uint8_t { kFloat32, kTf32, kBFloat16 };
 
-// "float32", "bfloat16".
+// "float32", "tf32", "bfloat16".
 std::string_view NameOf(Precision precision);
 // "float32", "int32", "int64", "uint8".
 std::string_view NameOf(DType dtype);

@@ -45,14 +45,17 @@ absl::Status CheckBatch(int64_t batch_size, int64_t examples) {
 }
 
 Precision ProductsOf(const EngineConfig& engine) {
-  return engine.bfloat16 ? Precision::kBFloat16 : Precision::kFloat32;
+  for (const Precision precision : {Precision::kTf32, Precision::kBFloat16}) {
+    if (engine.precision == NameOf(precision)) return precision;
+  }
+  return Precision::kFloat32;
 }
 
-// A step in bfloat16 is float32's where the device has no such products: worth a line.
+// A step in fewer bits is float32's where the device has no such products: worth a line.
 void SayWhatIsMissing(const Runtime& runtime, const EngineConfig& engine) {
   const std::string_view missing = runtime.devices.front()->MissingFor(ProductsOf(engine));
   if (missing.empty()) return;
-  Log(LogLevel::kWarning, "engine.precision bfloat16: " + std::string(missing) +
+  Log(LogLevel::kWarning, "engine.precision " + engine.precision + ": " + std::string(missing) +
                               "; products are computed in float32 here, as fast as without it");
 }
 

@@ -35,12 +35,13 @@ struct Preference {
 // What an algorithm of this library is: what it was asked for.
 constexpr uint64_t kAlgo = 0x7461617300000000;
 
-// As the tensor cores take it: the nearest of eight bits, ties to even.
+// As the tensor cores take it: the nearest of 8 or 11 bits, ties to even.
 float AsFactor(float x, int compute) {
-  if (compute != kLtComputeFastBFloat16 || !std::isfinite(x)) return x;
+  if (compute == kLtCompute32 || !std::isfinite(x)) return x;
+  const int dropped = compute == kLtComputeFastBFloat16 ? 16 : 13;
   uint32_t bits = std::bit_cast<uint32_t>(x);
-  bits += 0x7fff + (bits >> 16 & 1);
-  return std::bit_cast<float>(bits & 0xffff0000);
+  bits += (1u << (dropped - 1)) - 1 + (bits >> dropped & 1);
+  return std::bit_cast<float>(bits >> dropped << dropped);
 }
 
 struct Matrices {
@@ -116,7 +117,9 @@ int cublasLtCreate(void** handle) { return Make<int>(handle); }
 int cublasLtDestroy(void* handle) { return Destroy<int>(handle); }
 
 int cublasLtMatmulDescCreate(void** description, int compute, int scale) {
-  if (scale != kLtFloat) return kLtNotSupported;
+  const bool known = compute == kLtCompute32 || compute == kLtComputeFastTf32 ||
+                     compute == kLtComputeFastBFloat16;
+  if (scale != kLtFloat || !known) return kLtNotSupported;
   Make<Description>(description);
   static_cast<Description*>(*description)->compute = compute;
   return kLtSuccess;

@@ -65,6 +65,7 @@ class Cpu : public Device {
     return "CPU";
   }
   std::string_view MissingFor(Precision products) const override {
+    if (products == Precision::kTf32) return "processors have no TF32, which is of NVIDIA's GPUs";
     if (products != Precision::kBFloat16 || HasBFloat16()) return "";
     return "this processor has no AVX512_BF16";
   }
