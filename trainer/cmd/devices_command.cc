@@ -16,11 +16,16 @@ int RunDevicesCommand(int argc, char** argv) {
                             "and why what is missing cannot be used."});
   std::string format = "text";
   app.AddOption("--format", &format, "text or json").OneOf({"text", "json"}).ShowDefault();
+  bool check = false;
+  app.AddFlag("--check", &check,
+              "compute on each GPU, and say how fast it is; the exit code is 3 unless all there are "
+              "compute right");
   const std::optional<int> ended = app.Parse(argc, argv);
   if (ended) return *ended == 0 ? kExitDone : kExitUsage;
-  const cuda::Found found = cuda::Find();
+  cuda::Found found = cuda::Find();
+  if (check) cuda::Check(&found);
   std::fputs((format == "json" ? JsonOf(found) : TextOf(found)).c_str(), stdout);
-  return kExitDone;
+  return !check || found.AreRight() ? kExitDone : kExitBadNode;
 }
 
 }  // namespace taas

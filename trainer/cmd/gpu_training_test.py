@@ -1,15 +1,19 @@
 #!/usr/bin/python3
 """The trainer on a GPU that libraries in NVIDIA's place stand for: TAAS_GPUS of the environment."""
 
+import json
 import os
 import re
+import subprocess
+import tempfile
 import unittest
 
-from processes import ENDLESS, RUNFILES, TOGETHER, Job
+from processes import ENDLESS, RUNFILES, TOGETHER, TRAINER, Job
 
 CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
 H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
-ECC_UNCORRECTABLE, OUT_OF_MEMORY = 214, 2
+SMALL = "device 9 0 3000000 132 1 small\n"
+ECC_UNCORRECTABLE = 214
 BAD_NODE = 3
 
 
@@ -74,7 +78,7 @@ class GpuTrainingTest(unittest.TestCase):
         again.says("step ")
 
     def test_memory_that_is_too_small_is_told_with_what_helps(self):
-        process = self.start(self.job(), "worker", machine="device 9 0 100000 132 1 small\n")
+        process = self.start(self.job(), "worker", machine="device 9 0 300000 132 1 small\n")
         self.assertEqual(process.wait(), 1, process.log())
         self.assertRegex(process.end()["message"],
                          r"no memory for 0\.\d GB of tensors on GPU 0 \(small\): .* batchSize")
@@ -83,6 +87,34 @@ class GpuTrainingTest(unittest.TestCase):
         process = self.start(self.job(), "worker", TAAS_GPUS="all")
         self.assertEqual(process.wait(), 1)
         self.assertIn('TAAS_GPUS must be a whole number from 1 to 1, is "all"', process.log())
+
+class CheckTest(unittest.TestCase):
+
+    def check(self, machine, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "machine")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(machine)
+            return subprocess.run(
+                [TRAINER, "devices", "--check", *arguments], text=True, check=False,
+                stdout=subprocess.PIPE,
+                env={"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": path})
+
+    def test_a_gpu_that_computes_right_is_measured(self):
+        done = self.check(SMALL + "device 7 0 1000000 40 0 old\n", "--format=json")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        (check,) = json.loads(done.stdout)["checks"]
+        self.assertEqual(check["index"], 0)
+        self.assertEqual(check["memoryBytes"], 2_700_000 // 256 * 256)
+        for figure in ("copiedGbPerS", "toDeviceGbPerS", "tf32TflopPerS", "seconds"):
+            self.assertGreater(check[figure], 0, figure)
+        self.assertRegex(self.check(SMALL).stdout, r"(?m)^check 0 +right  copies \d+ GB/s within")
+
+    def test_one_that_does_not_is_told_and_so_is_a_machine_without_any(self):
+        done = self.check(SMALL + "fail kernel 2 -1\n")
+        self.assertEqual(done.returncode, BAD_NODE)
+        self.assertIn("is broken: 1 of ", done.stdout)
+        self.assertEqual(self.check("").returncode, BAD_NODE)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,14 @@ absl::Status CudaDevice::NoMemory(size_t bytes, absl::Status status) const {
       "; a smaller batchSize needs less");
 }
 
+absl::StatusOr<int64_t> CudaDevice::FreeBytes() const {
+  RETURN_IF_ERROR(Enter());
+  size_t free = 0, total = 0;
+  RETURN_IF_ERROR(
+      driver_.Check("ask for the memory that is free", driver_.api().MemGetInfo(&free, &total)));
+  return static_cast<int64_t>(free);
+}
+
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }
 std::unique_ptr<Event> CudaDevice::MakeEvent() { return std::make_unique<CudaEvent>(*this); }
 

@@ -49,6 +49,9 @@ class CudaDevice : public Device {
   std::unique_ptr<Stream> MakeStream() override;
   std::unique_ptr<Event> MakeEvent() override;
 
+  // That nobody has now, on this device.
+  absl::StatusOr<int64_t> FreeBytes() const;
+
   const Driver& driver() const { return driver_; }
   const LoadedKernels& kernels() const { return kernels_; }
   CublasLt& products() const { return *products_; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/cuda/device_check.h"
 #include "trainer/graph/machine_fault.h"
 #include "trainer/kernels/cuda/cuda_kernels.h"
 
@@ -30,6 +31,7 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
   for (int index = 0; index < count; ++index) {
     ASSIGN_OR_RETURN(auto device,
                      CudaDevice::Open(*driver_, *kernels_, index, libraries.cublaslt));
+    RETURN_IF_ERROR(CheckShortly(*device));
     devices_.push_back(std::move(device));
   }
   return absl::OkStatus();

@@ -34,7 +34,8 @@ class CudaRuntime {
     std::span<const KernelImage> images = KernelImages();
   };
 
-  // The first `count` devices that this process sees, at least one.
+  // The first `count` devices that this process sees, at least one; each has shown that it computes
+  // right (device_check.h).
   static absl::StatusOr<std::unique_ptr<CudaRuntime>> Open(int count, const Libraries& libraries);
   static absl::StatusOr<std::unique_ptr<CudaRuntime>> Open(int count) {
     return Open(count, Libraries());

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/cuda/cublaslt.h"
+#include "trainer/cuda/cuda_device.h"
+#include "trainer/cuda/loaded_kernels.h"
 #include "trainer/cuda/shared_library.h"
+#include "trainer/kernels/cuda/images.h"
 
 namespace taas::cuda {
 namespace {
@@ -98,7 +103,62 @@ std::string Line(std::string head, const std::string& rest) {
   return head + rest + "\n";
 }
 
+absl::StatusOr<DeviceCheck> CheckOne(const Driver& driver, const LoadedKernels& kernels, int index,
+                                     const std::string& cublaslt) {
+  ASSIGN_OR_RETURN(const auto device, CudaDevice::Open(driver, kernels, index, cublaslt));
+  return CheckThoroughly(*device);
+}
+
+std::string TextOf(const DeviceCheck& check) {
+  char text[256];
+  std::snprintf(text, sizeof(text),
+                "right  copies %.0f GB/s within, %.1f to, %.1f from it; products %.1f float32, "
+                "%.1f tf32, %.1f bfloat16 TFLOP/s; ",
+                check.copied_gb_s, check.to_device_gb_s, check.from_device_gb_s,
+                check.float32_tflop_s, check.tf32_tflop_s, check.bfloat16_tflop_s);
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "; %.1f s", check.seconds);
+  return text + Gib(check.memory_bytes) + " of memory kept two patterns" + seconds;
+}
+
+Json JsonOf(const absl::StatusOr<DeviceCheck>& check) {
+  if (!check.ok()) return {{"trouble", check.status().message()}};
+  return {{"copiedGbPerS", check->copied_gb_s},
+          {"toDeviceGbPerS", check->to_device_gb_s},
+          {"fromDeviceGbPerS", check->from_device_gb_s},
+          {"float32TflopPerS", check->float32_tflop_s},
+          {"tf32TflopPerS", check->tf32_tflop_s},
+          {"bfloat16TflopPerS", check->bfloat16_tflop_s},
+          {"memoryBytes", check->memory_bytes},
+          {"seconds", check->seconds}};
+}
+
+// Of the usable ones.
+std::vector<int> IndexesOf(const Found& found) {
+  std::vector<int> indexes;
+  for (const DeviceInfo& device : found.devices) {
+    if (device.Unusable().empty()) indexes.push_back(device.index);
+  }
+  return indexes;
+}
+
 }  // namespace
+
+void Check(Found* found, const Names& names) {
+  const auto driver = Driver::Load(names.driver);
+  if (!driver.ok()) return;  // Without it there is no usable device.
+  const auto kernels = LoadedKernels::Load(**driver, KernelImages());
+  for (const int index : IndexesOf(*found)) {
+    found->checks.push_back(kernels.ok() ? CheckOne(**driver, **kernels, index,
+                                                    names.prefix + CublasLt::kLibrary)
+                                         : kernels.status());
+  }
+}
+
+bool Found::AreRight() const {
+  return usable() > 0 && checks.size() == static_cast<size_t>(usable()) &&
+         std::ranges::all_of(checks, [](const auto& check) { return check.ok(); });
+}
 
 int Found::usable() const {
   return static_cast<int>(std::ranges::count_if(
@@ -148,6 +208,12 @@ std::string TextOf(const Found& found) {
                                    ? library.version + "  " + library.path
                                    : library.missing);
   }
+  const std::vector<int> indexes = IndexesOf(found);
+  for (size_t i = 0; i < found.checks.size(); ++i) {
+    const absl::StatusOr<DeviceCheck>& check = found.checks[i];
+    text += Line("check " + std::to_string(indexes[i]),
+                 check.ok() ? TextOf(*check) : std::string(check.status().message()));
+  }
   return text;
 }
 
@@ -161,6 +227,10 @@ std::string JsonOf(const Found& found) {
   if (!found.devices_status.ok()) json["driver"]["devices"] = found.devices_status.message();
   json["devices"] = Json::array();
   for (const DeviceInfo& device : found.devices) {
+    if (!device.trouble.empty()) {
+      json["devices"].push_back({{"index", device.index}, {"unusable", device.trouble}});
+      continue;
+    }
     Json entry = {{"index", device.index},
                   {"id", device.id},
                   {"name", device.name},
@@ -183,6 +253,12 @@ std::string JsonOf(const Found& found) {
     json["libraries"].push_back(std::move(entry));
   }
   json["usable"] = found.usable();
+  const std::vector<int> indexes = IndexesOf(found);
+  for (size_t i = 0; i < found.checks.size(); ++i) {
+    Json check = JsonOf(found.checks[i]);
+    check["index"] = indexes[i];
+    json["checks"].push_back(std::move(check));
+  }
   return json.dump(2) + "\n";
 }
 

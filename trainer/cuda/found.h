@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/cuda/device_check.h"
 #include "trainer/cuda/driver.h"
 
 namespace taas::cuda {
@@ -33,9 +35,13 @@ struct Found {
   std::vector<DeviceInfo> devices;
   absl::Status devices_status;  // Of the driver's answer.
   std::vector<FoundLibrary> libraries;
+  // Of each usable device, in their order, where they were checked.
+  std::vector<absl::StatusOr<DeviceCheck>> checks;
 
   // How many devices this trainer can compute on.
   int usable() const;
+  // Whether there are some, and all were checked and found right.
+  bool AreRight() const;
 };
 
 // Where it is looked for, for tests; a machine's own by default.
@@ -44,10 +50,12 @@ struct Names {
   std::string prefix;  // Before the names of the libraries: a directory with its slash.
 };
 Found Find(const Names& names = {});
+// Checks each usable device (device_check.h), one after the other.
+void Check(Found* found, const Names& names = {});
 
 // A line each, in columns.
 std::string TextOf(const Found& found);
-// {"driver": {…}, "devices": […], "libraries": […], "usable": 1}
+// {"driver": {…}, "devices": […], "libraries": […], "usable": 1}; with "checks" where there are any.
 std::string JsonOf(const Found& found);
 
 }  // namespace taas::cuda

@@ -22,9 +22,12 @@ struct FakeCudaLeft {
   bool operator==(const FakeCudaLeft&) const = default;
 };
 
+inline constexpr int kFlipsABit = -1;
+
 extern "C" {
 // The nth call of a function from now on (from 1) returns `result`, and does nothing. Of "kernel",
-// "copy" and "clear": the nth that runs. 0: none does any more; also what stays of an error goes.
+// "copy", "clear" and "library": the nth that runs. 0: none does any more; also what stays of an
+// error goes. kFlipsABit: it runs, and then a bit in the middle of each buffer is another.
 void FakeCudaFailAt(const char* function, int nth, int result);
 // How often it was called since the program began, or the last FakeCudaFailAt of it.
 int FakeCudaCalls(const char* function);

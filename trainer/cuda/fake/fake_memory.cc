@@ -73,6 +73,11 @@ size_t FakeMemory::limit() {
   return limit_;
 }
 
+void FakeMemory::FlipBits() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, bytes] : sizes_) *reinterpret_cast<char*>(address + bytes / 2) ^= 1;
+}
+
 void FakeMemory::Open() {
   const std::lock_guard lock(mutex_);
   if (++open_ == 1) Protect();

@@ -29,6 +29,9 @@ class FakeMemory {
   size_t bytes();
   size_t limit();
 
+  // In the middle of each allocation, while it is open.
+  void FlipBits();
+
   // While a stream computes.
   void Open();
   void Close();

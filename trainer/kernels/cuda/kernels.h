@@ -24,6 +24,7 @@
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
 #include "trainer/kernels/cuda/layer_norm.h"
+#include "trainer/kernels/cuda/memory_check.h"
 #include "trainer/kernels/cuda/moves.h"
 #include "trainer/kernels/cuda/norm_sums.h"
 #include "trainer/kernels/cuda/one_hot.h"
@@ -115,7 +116,9 @@
   KERNEL(AvgPoolGradKernel, PoolGradParams)                 \
   KERNEL(AvgPoolKernel, PoolParams)                         \
   KERNEL(MaxPoolGradKernel, PoolGradParams)                 \
-  KERNEL(MaxPoolKernel, PoolParams)
+  KERNEL(MaxPoolKernel, PoolParams)                         \
+  KERNEL(PatternCheckKernel, PatternCheckParams)            \
+  KERNEL(PatternKernel, PatternParams)
 
 namespace taas::cuda {
 
