@@ -34,6 +34,9 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(const Driver& drive
   return device;
 }
 
+CudaDevice::CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info)
+    : driver_(driver), kernels_(kernels), info_(std::move(info)) {}
+
 absl::Status CudaDevice::Start(const std::string& cublaslt) {
   int device = 0;
   RETURN_IF_ERROR(driver_.Check("find device " + std::to_string(info_.index),
@@ -47,7 +50,8 @@ absl::Status CudaDevice::Start(const std::string& cublaslt) {
 
 CudaDevice::~CudaDevice() {
   if (context_ == nullptr) return;
-  // What it has on the device goes first.
+  // What is on the device goes first.
+  idle_streams_.clear();
   if (Enter().ok()) products_.reset();
   int device = 0;
   if (driver_.api().DeviceGet(&device, info_.index) == kCuSuccess) {
@@ -88,11 +92,30 @@ absl::StatusOr<Buffer> CudaDevice::Allocate(size_t bytes, MemoryKind kind) {
         if (Enter().ok()) driver_.api().MemFree(reinterpret_cast<CuPointer>(gone));
       },
       kind);
-  CudaStream stream(*this);
-  RETURN_IF_ERROR(stream.Enter());
-  RETURN_IF_ERROR(stream.Zero(buffer.data(), rounded));
-  RETURN_IF_ERROR(stream.Synchronize());
+  RETURN_IF_ERROR(
+      InStream([&](CudaStream& stream) { return stream.Zero(buffer.data(), rounded); }));
   return buffer;
+}
+
+absl::Status CudaDevice::Copy(void* to, const void* from, size_t bytes) {
+  return InStream([&](CudaStream& stream) { return stream.Copy(to, from, bytes); });
+}
+
+absl::Status CudaDevice::InStream(absl::FunctionRef<absl::Status(CudaStream& stream)> work) {
+  std::unique_ptr<CudaStream> stream;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_streams_.empty()) {
+      stream = std::move(idle_streams_.back());
+      idle_streams_.pop_back();
+    }
+  }
+  if (stream == nullptr) stream = std::make_unique<CudaStream>(*this);
+  RETURN_IF_ERROR(stream->Enter());
+  RETURN_IF_ERROR(Await(*stream, work(*stream)));
+  const std::lock_guard lock(mutex_);
+  idle_streams_.push_back(std::move(stream));
+  return absl::OkStatus();
 }
 
 absl::Status CudaDevice::NoMemory(size_t bytes, absl::Status status) const {

@@ -14,10 +14,14 @@
 #ifndef TRAINER_CUDA_CUDA_DEVICE_H_
 #define TRAINER_CUDA_CUDA_DEVICE_H_
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/cuda/cublaslt.h"
@@ -26,6 +30,8 @@
 #include "trainer/graph/device.h"
 
 namespace taas::cuda {
+
+class CudaStream;
 
 class CudaDevice : public Device {
  public:
@@ -48,6 +54,7 @@ class CudaDevice : public Device {
   absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override;
   std::unique_ptr<Stream> MakeStream() override;
   std::unique_ptr<Event> MakeEvent() override;
+  absl::Status Copy(void* to, const void* from, size_t bytes) override;
 
   // That nobody has now, on this device.
   absl::StatusOr<int64_t> FreeBytes() const;
@@ -59,16 +66,20 @@ class CudaDevice : public Device {
   absl::Status Enter() const;
 
  private:
-  CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info)
-      : driver_(driver), kernels_(kernels), info_(std::move(info)) {}
+  CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info);
   absl::Status Start(const std::string& cublaslt);
   absl::Status NoMemory(size_t bytes, absl::Status status) const;
+  // Calls `work` with a stream that nobody else uses meanwhile, and waits for it. Streams are kept:
+  // some calls of each step need one, and to make one takes longer than what they do.
+  absl::Status InStream(absl::FunctionRef<absl::Status(CudaStream& stream)> work);
 
   const Driver& driver_;
   const LoadedKernels& kernels_;
   const DeviceInfo info_;
   CuContext context_ = nullptr;
   std::unique_ptr<CublasLt> products_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CudaStream>> idle_streams_;
 };
 
 }  // namespace taas::cuda

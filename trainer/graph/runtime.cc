@@ -2,14 +2,23 @@
 
 #include <string>
 
+#include "operator/base/status.h"
+
 namespace taas {
 
-absl::StatusOr<Kernel> MakeKernel(const Runtime& runtime, std::string_view op,
-                                  const KernelSpec& spec) {
+absl::StatusOr<LoneKernel> MakeKernel(const Runtime& runtime, std::string_view op,
+                                      const KernelSpec& spec) {
   const KernelFactory* const factory = runtime.kernels.Find(op, runtime.type(), DType::kFloat32);
-  if (factory != nullptr) return (*factory)(spec);
-  return absl::UnimplementedError("there is no " + std::string(op) + " for " +
-                                  std::string(runtime.type()));
+  if (factory == nullptr) {
+    return absl::UnimplementedError("there is no " + std::string(op) + " for " +
+                                    std::string(runtime.type()));
+  }
+  LoneKernel lone;
+  ASSIGN_OR_RETURN(lone.kernel, (*factory)(spec));
+  if (lone.kernel.scratch_bytes > 0) {
+    ASSIGN_OR_RETURN(lone.scratch, runtime.devices[0]->Allocate(lone.kernel.scratch_bytes));
+  }
+  return lone;
 }
 
 }  // namespace taas

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
@@ -31,9 +32,22 @@ struct Runtime {
   Runtime Virtual(size_t count) const { return {std::vector<Device*>(count, devices[0]), kernels}; }
 };
 
-// A kernel of no graph's node, for float32. Unimplemented if there is none.
-absl::StatusOr<Kernel> MakeKernel(const Runtime& runtime, std::string_view op,
-                                  const KernelSpec& spec);
+// A kernel of no graph's node, with the scratch memory that it asks for. It stays where it is while
+// a stream has it to run.
+struct LoneKernel {
+  Kernel kernel;
+  Buffer scratch;  // Of the runtime's first device; of no byte where it needs none.
+
+  absl::Status Launch(Stream& stream, KernelCall call) const {
+    call.scratch = scratch.data();
+    call.stream = &stream;
+    return stream.Launch(kernel, call);
+  }
+};
+
+// For float32. Unimplemented if there is none; ResourceExhausted.
+absl::StatusOr<LoneKernel> MakeKernel(const Runtime& runtime, std::string_view op,
+                                      const KernelSpec& spec);
 
 }  // namespace taas
 

@@ -17,7 +17,7 @@
 //
 // Ownership, threads: none. Errors: of kernels, a rule or a limit that they do not know.
 //
-//   ASSIGN_OR_RETURN(Kernel mean, MakeKernel(runtime, kMeanGradients, {.inputs = types, …}));
+//   ASSIGN_OR_RETURN(LoneKernel mean, MakeKernel(runtime, kMeanGradients, {.inputs = types, …}));
 
 #ifndef TRAINER_OPTIMIZER_UPDATE_OPS_H_
 #define TRAINER_OPTIMIZER_UPDATE_OPS_H_

@@ -1,13 +1,16 @@
 // The models on a GPU that stands for one: the kernels' own source, a driver that runs what it is
 // given late, steps that are captured once. They are held against the processor.
 
-#include <memory>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
 #include "trainer/cuda/fake/fake_gpu.h"
 #include "trainer/testing/every_model.h"
+#include "trainer/testing/local_training.h"
 
 namespace taas {
 namespace {
@@ -76,6 +79,35 @@ TEST_P(GpuModelsTest, NothingIsLeftOnTheGpu) {
   OnGpu();
   InOneProcess(Config(kLocal));
   EXPECT_EQ(gpu_.left(), before);
+}
+
+class GpuStepsTest : public LocalTraining {
+ protected:
+  GpuStepsTest() {
+    runtime_ = [this] { return gpu_.runtime(); };
+  }
+  const cuda::fake::FakeGpu gpu_;
+};
+
+TEST_F(GpuStepsTest, AStepIsOneLaunchAndAllocatesNothing) {
+  // Calls of the driver's functions by the time a step is logged.
+  std::map<std::string, std::vector<int>> calls;
+  on_step_ = [&](int64_t) {
+    for (const char* const name : {"cuMemAlloc", "cuMemHostAlloc", "cuStreamCreate",
+                                   "cuEventCreate", "cuLaunchKernel", "cuGraphLaunch"}) {
+      calls[name].push_back(gpu_.Calls(name));
+    }
+  };
+  const Outcome outcome = Train(MakeConfig(R"("maxSteps": 20, "logSteps": 1,
+      "optimizer": {"name": "adam", "learningRate": 0.01, "clip": {"globalNorm": 1}})"));
+  EXPECT_THAT(outcome.status, IsOk());
+  for (const auto& [name, counts] : calls) {
+    ASSERT_EQ(counts.size(), 20u);
+    // The first is run as it is, the second captured.
+    for (size_t step = 3; step < counts.size(); ++step) {
+      EXPECT_EQ(counts[step] - counts[step - 1], name == "cuGraphLaunch") << name << ", " << step;
+    }
+  }
 }
 
 std::string NameOf(const testing::TestParamInfo<ModelCase>& info) { return info.param.name; }

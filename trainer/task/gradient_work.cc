@@ -1,7 +1,6 @@
 #include "trainer/task/gradient_work.h"
 
 #include "operator/base/status.h"
-#include "trainer/graph/runtime.h"
 #include "trainer/optimizer/update_ops.h"
 
 namespace taas {
@@ -41,12 +40,11 @@ absl::Status GradientWork::Launch(Stream& stream) {
     inputs_[3 * at + 1] = rows.ids;
     inputs_[3 * at + 2] = rows.count;
   }
-  return stream.Launch(kernel_, {.inputs = inputs_,
+  return kernel_.Launch(stream, {.inputs = inputs_,
                                  .outputs = outputs_,
                                  .threads = session_.threads(),
                                  .block = session_.device_block(),
-                                 .index = Fault::kAfterGraph,
-                                 .stream = &stream});
+                                 .index = Fault::kAfterGraph});
 }
 
 absl::Status GradientWork::Run() {

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/graph/session.h"
 #include "trainer/optimizer/gradient_clip.h"
 
@@ -29,7 +30,7 @@ class GradientWork : public StepRest {
   GradientWork(const GradientWork&) = delete;
   GradientWork& operator=(const GradientWork&) = delete;
   // Whether there is anything to do.
-  bool works() const { return static_cast<bool>(kernel_.run); }
+  bool works() const { return static_cast<bool>(kernel_.kernel.run); }
   absl::Status Launch(Stream& stream) override;
   // By itself.
   absl::Status Run();
@@ -38,7 +39,7 @@ class GradientWork : public StepRest {
   explicit GradientWork(Session& session) : session_(session) {}
 
   Session& session_;
-  Kernel kernel_;
+  LoneKernel kernel_;
   std::vector<size_t> variables_;  // That have gradients.
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

@@ -4,7 +4,6 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
-#include "trainer/graph/runtime.h"
 #include "trainer/optimizer/update_ops.h"
 
 namespace taas {
@@ -45,7 +44,7 @@ absl::Status ModelUpdate::MakeKernels() {
     if (!model.variables()[i].trainable) continue;
     CHECK(!model.gradient(i).empty()) << model.variables()[i].name << " has no gradient";
     const std::vector<TensorType> types = {{DType::kFloat32, model.variables()[i].shape}};
-    ASSIGN_OR_RETURN(Kernel kernel,
+    ASSIGN_OR_RETURN(LoneKernel kernel,
                      MakeKernel(session_.runtime(), optimizer_.update_op(),
                                 {.attributes = attributes,
                                  .inputs = types,
@@ -70,22 +69,19 @@ void ModelUpdate::Prepare(int64_t step) { session_.SetUpdate(optimizer_.scalars(
 absl::Status ModelUpdate::Launch(Stream& stream) {
   StepBlock* const block = session_.device_block();
   loss_ = session_.loss_tensor().data();
-  RETURN_IF_ERROR(stream.Launch(check_loss_, {.inputs = {&loss_, 1},
-                                              .block = block,
-                                              .index = Fault::kAfterGraph,
-                                              .stream = &stream}));
+  RETURN_IF_ERROR(check_loss_.Launch(
+      stream, {.inputs = {&loss_, 1}, .block = block, .index = Fault::kAfterGraph}));
   for (Step& update : steps_) {
     // Checkpoints are of the model, whatever a session uses besides.
     CHECK(session_.variable(update.variable).data() == update.outputs[0]) << "from elsewhere";
     const Session::DeviceRows rows = session_.device_rows(update.variable);
     update.inputs[update.inputs.size() - 2] = rows.ids;
     update.inputs[update.inputs.size() - 1] = rows.count;
-    RETURN_IF_ERROR(stream.Launch(update.kernel, {.inputs = update.inputs,
+    RETURN_IF_ERROR(update.kernel.Launch(stream, {.inputs = update.inputs,
                                                   .outputs = update.outputs,
                                                   .threads = session_.threads(),
                                                   .block = block,
-                                                  .index = Fault::kAfterGraph,
-                                                  .stream = &stream}));
+                                                  .index = Fault::kAfterGraph}));
   }
   return absl::OkStatus();
 }

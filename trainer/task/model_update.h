@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/graph/session.h"
 #include "trainer/optimizer/optimizer.h"
 
@@ -49,14 +50,14 @@ class ModelUpdate : public StepRest {
   // What is done to one variable, with the memory that stays where it is.
   struct Step {
     size_t variable;
-    Kernel kernel;
+    LoneKernel kernel;
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
   };
 
   const Optimizer& optimizer_;
   Session& session_;
-  Kernel check_loss_;
+  LoneKernel check_loss_;
   const void* loss_ = nullptr;  // Where it is.
   std::vector<Step> steps_;
   const std::unique_ptr<Stream> stream_;

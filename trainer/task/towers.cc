@@ -5,7 +5,6 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
-#include "trainer/graph/runtime.h"
 #include "trainer/optimizer/update_ops.h"
 
 namespace taas {
@@ -110,11 +109,10 @@ absl::Status Towers::LaunchMeans() {
     const Session::DeviceRows rows = first().device_rows(mean.variable);
     mean.inputs[sessions_.size()] = rows.ids;
     mean.inputs[sessions_.size() + 1] = rows.count;
-    RETURN_IF_ERROR(stream_->Launch(mean.kernel, {.inputs = mean.inputs,
+    RETURN_IF_ERROR(mean.kernel.Launch(*stream_, {.inputs = mean.inputs,
                                                   .outputs = {&mean.output, 1},
                                                   .block = first().device_block(),
-                                                  .index = Fault::kAfterGraph,
-                                                  .stream = stream_.get()}));
+                                                  .index = Fault::kAfterGraph}));
   }
   return absl::OkStatus();
 }

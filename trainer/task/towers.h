@@ -28,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/graph/session.h"
 
 namespace taas {
@@ -74,7 +75,7 @@ class Towers {
   // Of a variable that has a gradient.
   struct Mean {
     size_t variable;
-    Kernel kernel;
+    LoneKernel kernel;
     std::vector<const void*> inputs;
     void* output;
   };

@@ -86,7 +86,7 @@ void ByKernel(const Optimizer& optimizer, int64_t step, int threads, Arrays* arr
   }
   in.push_back(arrays->ids.empty() ? nullptr : arrays->ids.data());
   in.push_back(&count);
-  ASSERT_THAT(kernel->run({.inputs = in, .outputs = out, .threads = threads, .block = &block}),
+  ASSERT_THAT(kernel->kernel.run({.inputs = in, .outputs = out, .threads = threads, .block = &block}),
               IsOk());
 }
 
@@ -154,7 +154,7 @@ TEST(FinishGradientsTest, DividesOutTheScaleAndThenClips) {
     const int32_t id = 1, count = 1;
     const void* const in[] = {whole.data(), nullptr, nullptr, table.data(), &id, &count};
     void* const out[] = {whole.data(), table.data()};
-    ASSERT_THAT(kernel->run({.inputs = in, .outputs = out}), IsOk());
+    ASSERT_THAT(kernel->kernel.run({.inputs = in, .outputs = out}), IsOk());
     // By 4: {2, 0} and {0, 2}, whose norm is the root of 8.
     const float two = clip.empty() ? 2 : clip == "value" ? 1 : 2 / std::sqrt(8.0f);
     EXPECT_THAT(whole, ElementsAre(testing::FloatEq(two), 0)) << clip;
@@ -174,7 +174,7 @@ TEST(MeanGradientsTest, IsThatOfAllTowersInTheRowsThatAreListed) {
     Floats mean(6, 77);
     const void* const in[] = {a.data(), b.data(), c.data(), listed ? ids : nullptr, &count};
     void* const out[] = {mean.data()};
-    ASSERT_THAT(kernel->run({.inputs = in, .outputs = out}), IsOk());
+    ASSERT_THAT(kernel->kernel.run({.inputs = in, .outputs = out}), IsOk());
     const float third = listed ? 77 : 4, fourth = listed ? 77 : 5;
     EXPECT_THAT(mean, ElementsAreArray({2.0f, 3.0f, third, fourth, 6.0f, 7.0f}));
   }
