@@ -19,4 +19,13 @@ const KernelFactory* KernelRegistry::Find(std::string_view op, std::string_view 
   return found == kernels_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::pair<std::string, DType>> KernelRegistry::Of(
+    std::string_view device_type) const {
+  std::vector<std::pair<std::string, DType>> list;
+  for (const auto& [key, factory] : kernels_) {
+    if (std::get<1>(key) == device_type) list.emplace_back(std::get<0>(key), std::get<2>(key));
+  }
+  return list;
+}
+
 }  // namespace taas

@@ -25,6 +25,8 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -83,6 +85,8 @@ class KernelRegistry {
   void Add(std::string_view op, std::string_view device_type, DType dtype, KernelFactory factory);
   // Null when there is none.
   const KernelFactory* Find(std::string_view op, std::string_view device_type, DType dtype) const;
+  // Of a device type: op and type of its first input, of each kernel.
+  std::vector<std::pair<std::string, DType>> Of(std::string_view device_type) const;
 
  private:
   std::map<std::tuple<std::string, std::string, DType>, KernelFactory> kernels_;
