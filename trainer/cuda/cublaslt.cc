@@ -55,9 +55,10 @@ struct CublasLt::Plan {
 
 namespace {
 
-// Up to what the library can make use of.
-uint32_t AlignmentOf(const void* address) {
-  const auto bits = reinterpret_cast<uintptr_t>(address);
+// Of all matrices of a batch, up to what the library can make use of.
+uint32_t AlignmentOf(const float* first, int64_t apart) {
+  const auto bits = reinterpret_cast<uintptr_t>(first) |
+                    static_cast<uintptr_t>(apart) * sizeof(float);
   return static_cast<uint32_t>(std::min<uintptr_t>(bits & -bits, 256));
 }
 
@@ -136,6 +137,9 @@ absl::StatusOr<const CublasLt::Plan*> CublasLt::PlanFor(const Product& p) {
   const Key key{.m = p.m,
                 .n = p.n,
                 .k = p.k,
+                .a_step = p.a_step(),
+                .b_step = p.b_step(),
+                .c_step = p.c_step(),
                 .batch = p.batch,
                 .a_apart = p.a_apart,
                 .b_apart = p.b_apart,
@@ -144,7 +148,8 @@ absl::StatusOr<const CublasLt::Plan*> CublasLt::PlanFor(const Product& p) {
                 .transpose_b = p.transpose_b,
                 .precision = p.precision,
                 .workspace_bytes = p.workspace_bytes,
-                .alignments = {AlignmentOf(p.a), AlignmentOf(p.b), AlignmentOf(p.c)}};
+                .alignments = {AlignmentOf(p.a, p.a_apart), AlignmentOf(p.b, p.b_apart),
+                               AlignmentOf(p.c, p.c_apart)}};
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Plan>& plan = plans_[key];
   if (plan == nullptr) {
@@ -174,19 +179,19 @@ absl::StatusOr<std::unique_ptr<CublasLt::Plan>> CublasLt::MakePlan(const Key& ke
   struct Layout {
     void** layout;
     int64_t rows, columns;  // Of the matrix as it lies, by rows.
-    int64_t apart;
+    int64_t step, apart;
   };
   for (const Layout& matrix :
        {Layout{&plan->first, key.transpose_b ? key.n : key.k, key.transpose_b ? key.k : key.n,
-               key.b_apart},
+               key.b_step, key.b_apart},
         Layout{&plan->second, key.transpose_a ? key.k : key.m, key.transpose_a ? key.m : key.k,
-               key.a_apart},
-        Layout{&plan->result, key.m, key.n, key.c_apart}}) {
+               key.a_step, key.a_apart},
+        Layout{&plan->result, key.m, key.n, key.c_step, key.c_apart}}) {
     RETURN_IF_ERROR(Check("describe a matrix",
                           api_->MatrixLayoutCreate(matrix.layout, kLtFloat,
                                                    static_cast<uint64_t>(matrix.columns),
                                                    static_cast<uint64_t>(matrix.rows),
-                                                   matrix.columns)));
+                                                   matrix.step)));
     if (key.batch == 1) continue;
     const auto count = static_cast<int32_t>(key.batch);
     RETURN_IF_ERROR(Check("describe matrices", api_->MatrixLayoutSetAttribute(

@@ -46,7 +46,7 @@ class CublasLt {
  private:
   // What a way is chosen by.
   struct Key {
-    int64_t m, n, k, batch, a_apart, b_apart, c_apart;
+    int64_t m, n, k, a_step, b_step, c_step, batch, a_apart, b_apart, c_apart;
     bool transpose_a, transpose_b;
     Precision precision;
     size_t workspace_bytes;

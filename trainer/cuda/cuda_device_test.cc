@@ -232,6 +232,46 @@ TEST_F(CudaDeviceTest, MultipliesInThePrecisionThatIsAsked) {
   }
 }
 
+// As heads lie in attention: two products at a time, of columns of wider matrices.
+TEST_F(CudaDeviceTest, MultipliesColumnsOfWiderMatrices) {
+  const Buffer a = Memory(), b = Memory(), c = Memory(), workspace = Memory();
+  Floats left(kCount), right(kCount);
+  std::iota(left.begin(), left.end(), 1.0f);
+  std::iota(right.begin(), right.end(), 2.0f);
+  Fill(c, 9);
+  EXPECT_THAT(device_.Copy(a.data(), left.data(), kBytes), IsOk());
+  EXPECT_THAT(device_.Copy(b.data(), right.data(), kBytes), IsOk());
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  // [1 6; 2 7] by [2 3; 9 10] and [3 8; 4 9] by [4 5; 11 12], into rows of five.
+  Product product{.m = 2,
+                  .n = 2,
+                  .k = 2,
+                  .transpose_a = true,
+                  .a_row = 5,
+                  .b_row = 7,
+                  .c_row = 5,
+                  .batch = 2,
+                  .a_apart = 2,
+                  .b_apart = 2,
+                  .c_apart = 2,
+                  .a = reinterpret_cast<const float*>(a.data()),
+                  .b = reinterpret_cast<const float*>(b.data()),
+                  .c = reinterpret_cast<float*>(c.data()),
+                  .workspace = workspace.data(),
+                  .workspace_bytes = kBytes};
+  EXPECT_THAT(static_cast<GpuStream&>(*stream).Multiply(product), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  Floats got = Read(c);
+  EXPECT_THAT(Floats(got.begin(), got.begin() + 10),
+              ElementsAre(56, 63, 100, 111, 9, 67, 76, 115, 128, 9));
+  // The same product of dense matrices is another one: [1 3; 2 4] and [3 5; 4 6].
+  product.a_row = 0;
+  EXPECT_THAT(static_cast<GpuStream&>(*stream).Multiply(product), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  got = Read(c);
+  EXPECT_THAT(Floats(got.begin(), got.begin() + 5), ElementsAre(29, 33, 67, 75, 9));
+}
+
 TEST_F(CudaDeviceTest, WithoutCublasLtThereIsNoDevice) {
   EXPECT_THAT(CudaDevice::Open(gpu_.driver(), gpu_.kernels(), 0, "./none/libcublasLt.so.13"),
               StatusIs(Code::kNotFound, HasSubstr("no cuBLASLt here")));

@@ -15,12 +15,10 @@
 namespace taas {
 namespace {
 
-// Attention and LSTMs have no kernels for GPUs yet.
+// LSTMs have no kernels for GPUs yet.
 std::vector<ModelCase> GpuCases() {
   std::vector<ModelCase> cases = EveryModelCase();
-  std::erase_if(cases, [](const ModelCase& of) {
-    return std::string(of.name) == "Lstm" || std::string(of.name) == "Gpt2";
-  });
+  std::erase_if(cases, [](const ModelCase& of) { return std::string(of.name) == "Lstm"; });
   return cases;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "trainer/kernels/cuda/arg_max_ops.h"
+#include "trainer/kernels/cuda/attention_ops.h"
 #include "trainer/kernels/cuda/batch_norm_ops.h"
 #include "trainer/kernels/cuda/conv_ops.h"
 #include "trainer/kernels/cuda/dropout_ops.h"
@@ -24,6 +25,7 @@ namespace taas::cuda {
 
 void AddCudaKernels(KernelRegistry* kernels) {
   AddArgMaxKernels(kernels);
+  AddAttentionKernels(kernels);
   AddBatchNormKernels(kernels);
   AddConvKernels(kernels);
   AddDropoutKernels(kernels);

@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "trainer/kernels/cuda/arg_max.h"
+#include "trainer/kernels/cuda/attention.h"
 #include "trainer/kernels/cuda/batch_norm.h"
 #include "trainer/kernels/cuda/dropout.h"
 #include "trainer/kernels/cuda/elementwise.h"
@@ -90,6 +91,10 @@
   KERNEL(ArgMaxKernel, ArgMaxParams)                        \
   KERNEL(CountRightKernel, CountRightParams)                \
   KERNEL(ShareRightKernel, ShareRightParams)                \
+  KERNEL(AttentionBlockKernel, AttentionParams)             \
+  KERNEL(AttentionGradBlockKernel, AttentionGradParams)     \
+  KERNEL(AttentionGradWarpKernel, AttentionGradParams)      \
+  KERNEL(AttentionWarpKernel, AttentionParams)              \
   KERNEL(JoinKernel, JoinParams)                            \
   KERNEL(SwapKernel, SwapParams)                            \
   KERNEL(SwapTilesKernel, SwapTilesParams)                  \

@@ -28,11 +28,13 @@ struct Grid {
 };
 
 // c = a b, or c += a b, of matrices by rows: a of [m, k], b of [k, n], c of [m, n]; as many such
-// products as `batch`, whose matrices lie so many elements apart.
+// products as `batch`, whose matrices lie so many elements apart. They may be columns of wider
+// ones, and of several results no two have an element in common.
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;  // It lies as [k, m], as [n, k].
   bool adds = false;
+  int64_t a_row = 0, b_row = 0, c_row = 0;  // Elements from row to row as it lies; 0: dense.
   int64_t batch = 1;
   int64_t a_apart = 0, b_apart = 0, c_apart = 0;
   Precision precision = Precision::kFloat32;
@@ -41,6 +43,10 @@ struct Product {
   float* c = nullptr;
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
+
+  int64_t a_step() const { return a_row > 0 ? a_row : transpose_a ? m : k; }
+  int64_t b_step() const { return b_row > 0 ? b_row : transpose_b ? k : n; }
+  int64_t c_step() const { return c_row > 0 ? c_row : n; }
 };
 
 // The stream of a GPU, beyond what each device has. Each is one of those: KernelCall::stream of

@@ -20,8 +20,8 @@ void AddProductKernels(KernelRegistry* kernels);
 // Of the scratch memory of a product whose result is of [m, n].
 size_t WorkspaceBytesFor(int64_t m, int64_t n);
 
-// Also of nothing: a sum of no products is 0, and added changes nothing. Several such results lie
-// one behind the other.
+// Also of nothing: a sum of no products is 0, and added changes nothing. Such results are dense and
+// lie one behind the other.
 absl::Status Multiply(const KernelCall& call, const Product& product);
 
 }  // namespace taas::cuda

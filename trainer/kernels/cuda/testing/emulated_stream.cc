@@ -33,11 +33,11 @@ absl::Status EmulatedStream::Multiply(const Product& p) {
     const int64_t matrix = i / (p.m * p.n), row = i / p.n % p.m, column = i % p.n;
     const float* const a = p.a + matrix * p.a_apart;
     const float* const b = p.b + matrix * p.b_apart;
-    float* const c = p.c + matrix * p.c_apart + row * p.n + column;
+    float* const c = p.c + matrix * p.c_apart + row * p.c_step() + column;
     float sum = p.adds ? *c : 0;
     for (int64_t j = 0; j < p.k; ++j) {
-      sum += a[p.transpose_a ? j * p.m + row : row * p.k + j] *
-             b[p.transpose_b ? column * p.k + j : j * p.n + column];
+      sum += a[p.transpose_a ? j * p.a_step() + row : row * p.a_step() + j] *
+             b[p.transpose_b ? column * p.b_step() + j : j * p.b_step() + column];
     }
     *c = sum;
   }
