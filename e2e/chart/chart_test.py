@@ -86,6 +86,12 @@ class RenderedTest(unittest.TestCase):
                 self.assertEqual(labels, {**labels, **selector})
                 self.assertNotIn("helm.sh/chart", labels)
 
+    def test_without_an_image_for_gpus_the_operator_is_told_of_none(self):
+        self.assertNotIn("--trainer-cuda-image", helm.render("defaults"))
+        named = helm.render("defaults", "--set", "trainer.cudaImage.repository=taas/trainer-cuda")
+        version = yaml.safe_load(helm.read("charts", "taas", "Chart.yaml"))["appVersion"]
+        self.assertIn(f"- --trainer-cuda-image=taas/trainer-cuda:{version}\n", named)
+
     def test_nothing_but_the_operator_is_selected_as_the_operator(self):
         for obj in helm.rendered("everything"):
             if obj["kind"] == "Pod":

@@ -59,6 +59,9 @@ REFUSED = {
         {"operator": {"leaderElection": {"leaseSeconds": 10}}}, "more than renewSeconds (10)"),
     "retries as far apart as the limit": (
         {"operator": {"leaderElection": {"retrySeconds": 9}}}, "retrySeconds (9)"),
+    "a typo in the image for GPUs": ({"trainer": {"cudaImage": {"name": "x"}}}, "name"),
+    "a tag of no image for GPUs": ({"trainer": {"cudaImage": {"tag": "v1"}}},
+                                   "trainer.cudaImage has a tag"),
     "the name of a scheduler of no kind": ({"operator": {"gangSchedulerName": "x"}},
                                            "operator.gangScheduler is none"),
     "a history of two servers": (

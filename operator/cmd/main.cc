@@ -120,6 +120,10 @@ void AddFlags(Command& app, Flags* flags) {
                 "Image of jobs whose spec.trainer names none. Default: that of this release")
       .ShowDefault()
       .FromEnv("TAAS_TRAINER_IMAGE");
+  app.AddOption("--trainer-cuda-image", &options.trainer_cuda_image,
+                "Image of the same jobs' replicas that have GPUs, which then compute on them. "
+                "Default: none, and all compute on processors")
+      .FromEnv("TAAS_TRAINER_CUDA_IMAGE");
   app.AddOption("--cluster-domain", &options.cluster_domain,
                 "Ends the names of replicas. Default: none, since \".svc\" is right everywhere")
       .FromEnv("TAAS_CLUSTER_DOMAIN");

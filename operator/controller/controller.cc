@@ -399,6 +399,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.refusal = refusal.empty() ? view_.FlawOf(job) : refusal;
   snapshot.template_warning = tracked.template_warnings.KnownOf(job);
   snapshot.default_image = options_.trainer_image;
+  snapshot.cuda_image = options_.trainer_cuda_image;
   snapshot.gpu_resource = options_.gpu_resource;
   snapshot.legacy_labels = options_.legacy_labels;
   snapshot.gang = options_.gang;

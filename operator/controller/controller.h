@@ -61,6 +61,7 @@ class Controller {
   struct Options {
     ClusterView::Options view;
     std::string trainer_image;
+    std::string trainer_cuda_image;  // Of replicas with GPUs; empty: trainer_image as well.
     AddressOptions addresses;
     std::string gpu_resource = "nvidia.com/gpu";
     bool legacy_labels = false;  // On pods of TFJobs.

@@ -108,6 +108,7 @@ class Process : public OperatorProcess {
         Controller::Options{
             .view = {.namespaces = options_.namespaces, .kinds = options_.kinds},
             .trainer_image = options_.trainer_image,
+            .trainer_cuda_image = options_.trainer_cuda_image,
             .addresses = {.scheme = options_.address_scheme,
                           .cluster_domain = options_.cluster_domain,
                           .service_per_job = options_.tfjob_service_per_job},

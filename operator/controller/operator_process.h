@@ -47,6 +47,7 @@ struct OperatorOptions {
   std::string metrics_addr;             // "127.0.0.1:8080"; port 0: any free one; empty: none.
   std::string health_addr;              // As metrics_addr; may be the same address.
   std::string trainer_image;            // Empty: the image of this release.
+  std::string trainer_cuda_image;       // Of replicas with GPUs; empty: trainer_image as well.
   AddressScheme address_scheme = AddressScheme::kDns;
   std::string cluster_domain;           // Empty: addresses end in ".svc".
   std::string gpu_resource = "nvidia.com/gpu";

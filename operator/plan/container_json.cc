@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operator/api/defaults.h"
+#include "operator/api/quantity.h"
 #include "operator/plan/json_object.h"
 
 namespace taas {
@@ -58,6 +59,30 @@ bool AsksForGpus(const json& container) {
   const json limits = ObjectIn(ObjectIn(container, "resources"), "limits");
   return std::any_of(limits.items().begin(), limits.items().end(),
                      [](const auto& item) { return IsGpu(item.key()); });
+}
+
+// Those that the trainer for NVIDIA's GPUs computes on: slices of MIG have names of their own.
+int64_t CudaGpus(const PodSpec& pod, const json& container) {
+  const json limits = ObjectIn(ObjectIn(container, "resources"), "limits");
+  int64_t count = 0;
+  for (const auto& [resource, amount] : limits.items()) {
+    if (resource != pod.gpu_resource && !resource.starts_with("nvidia.com/")) continue;
+    const std::string text = amount.is_string() ? amount.get<std::string>() : amount.dump();
+    count += SaturatedMilli(text) / 1000;
+  }
+  return count;
+}
+
+// The trainer's image, unless the manifest or the template names one. What is to compute on GPUs
+// is told so; another image's trainer may have no kernels for them, and would end.
+void CompleteImage(const PodSpec& pod, Environment* ours, json& container) {
+  if (container.contains("image")) return;
+  const int64_t gpus = pod.cuda_image.empty() ? 0 : CudaGpus(pod, container);
+  container["image"] = gpus > 0 ? pod.cuda_image : pod.image;
+  // A parameter server adds on its processors.
+  if (gpus == 0 || pod.role == Role::kPs) return;
+  ours->push_back(
+      {.name = std::string(kGpusVariable), .value = std::to_string(gpus), .yields = true});
 }
 
 json EnvJson(const EnvVariable& variable) {
@@ -139,10 +164,11 @@ void CompleteMounts(const PodSpec& pod, json& container) {
 
 }  // namespace
 
-void CompleteContainer(const PodSpec& pod, const Environment& ours, json& container) {
+void CompleteContainer(const PodSpec& pod, Environment ours, json& container) {
   SetDefault(container, "name", pod.container);
+  CompleteResources(pod, container);
   if (pod.bundled_trainer) {
-    SetDefault(container, "image", pod.image);
+    CompleteImage(pod, &ours, container);
     container.erase("command");
     container.erase("args");
     SetDefault(container, "terminationMessagePath", "/dev/termination-log");
@@ -155,7 +181,6 @@ void CompleteContainer(const PodSpec& pod, const Environment& ours, json& contai
     // So that the job's message can quote the last line of a program that knows nothing of us.
     SetDefault(container, "terminationMessagePolicy", "FallbackToLogsOnError");
   }
-  CompleteResources(pod, container);
   CompleteEnv(pod, ours, container);
   CompletePorts(pod, container);
   CompleteMounts(pod, container);

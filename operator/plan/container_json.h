@@ -19,7 +19,7 @@ namespace taas {
 using Environment = std::vector<EnvVariable>;
 
 // `container` is the template's, or an empty object; `ours` wins over the user's variables.
-void CompleteContainer(const PodSpec& pod, const Environment& ours, nlohmann::json& container);
+void CompleteContainer(const PodSpec& pod, Environment ours, nlohmann::json& container);
 
 // The containers that run before it: what one that fails said last is in the pod's status.
 void CompleteInitContainers(nlohmann::json& pod_spec);

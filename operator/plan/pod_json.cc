@@ -165,8 +165,8 @@ absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
   }
   if (!pod.priority_class.empty()) SetDefault(spec, "priorityClassName", pod.priority_class);
   if (!pod.scheduler_name.empty()) SetDefault(spec, "schedulerName", pod.scheduler_name);
-  ASSIGN_OR_RETURN(const Environment environment, EnvironmentOf(pod));
-  CompleteContainer(pod, environment, ContainerOf(pod, spec));
+  ASSIGN_OR_RETURN(Environment environment, EnvironmentOf(pod));
+  CompleteContainer(pod, std::move(environment), ContainerOf(pod, spec));
   CompleteInitContainers(spec);
   AddTolerations(pod, spec);
   AddAffinity(pod, spec);

@@ -1,5 +1,9 @@
 #include "operator/plan/pod_json.h"
 
+#include <map>
+#include <string>
+#include <variant>
+
 #include "gtest/gtest.h"
 #include "operator/plan/limits.h"
 #include "operator/plan/plan.h"
@@ -250,6 +254,68 @@ TEST(PodJsonTest, GpusAreRequestedAndTheirTypeIsAnAffinityBesideTheUsersOwn) {
                               "values":["NVIDIA-H200"]})"));
   }
   EXPECT_EQ(EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"), nullptr);
+}
+
+TEST(PodJsonTest, WhoHasGpusGetsTheImageForThemAndIsToldHowMany) {
+  Snapshot now = StartedJob({.workers = 1});
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  const auto image_and_gpus = [&] {
+    const json pod = Merged(now);
+    const json* gpus = EnvOf(pod, "TAAS_GPUS");
+    return pod["spec"]["containers"][0]["image"].get<std::string>() + " " +
+           (gpus == nullptr ? "-" : (*gpus)["value"].get<std::string>());
+  };
+  role.gpus = 2;
+  EXPECT_EQ(image_and_gpus(), "taas/trainer:test -") << "this operator has no image for GPUs";
+  now.cuda_image = "taas/trainer-cuda:test";
+  EXPECT_EQ(image_and_gpus(), "taas/trainer-cuda:test 2");
+  role.env = R"([{"name":"TAAS_GPUS","value":"1"}])";
+  EXPECT_EQ(image_and_gpus(), "taas/trainer-cuda:test 1") << "the user's value wins";
+  role.env = "";
+  role.gpus = 0;
+  EXPECT_EQ(image_and_gpus(), "taas/trainer:test -");
+  role.resources = R"({"limits":{"nvidia.com/mig-1g.5gb":"1","cpu":"4"}})";
+  EXPECT_EQ(image_and_gpus(), "taas/trainer-cuda:test 1");
+  role.resources = R"({"limits":{"nvidia.com/gpu":0}})";
+  EXPECT_EQ(image_and_gpus(), "taas/trainer:test -");
+  role.resources = R"({"limits":{"amd.com/gpu":1}})";
+  EXPECT_EQ(image_and_gpus(), "taas/trainer:test -");
+}
+
+TEST(PodJsonTest, AnImageThatTheUserNamesStaysAlsoWhereThereAreGpus) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.cuda_image = "taas/trainer-cuda:test";
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  role.gpus = 1;
+  now.job.spec.trainer.image = "mine:1";
+  json pod = Merged(now);
+  EXPECT_EQ(pod["spec"]["containers"][0]["image"], "mine:1");
+  EXPECT_EQ(EnvOf(pod, "TAAS_GPUS"), nullptr);
+  now.job.spec.trainer.image = "";
+  role.container = 0;
+  role.pod_template = R"({"spec":{"containers":[{"name":"trainer","image":"mine:2"}]}})";
+  pod = Merged(now);
+  EXPECT_EQ(pod["spec"]["containers"][0]["image"], "mine:2");
+  EXPECT_EQ(EnvOf(pod, "TAAS_GPUS"), nullptr);
+  now.job.spec.bundled_trainer = false;
+  role.pod_template = R"({"spec":{"containers":[{"name":"trainer"}]}})";
+  pod = Merged(now);
+  EXPECT_FALSE(pod["spec"]["containers"][0].contains("image"));
+  EXPECT_EQ(EnvOf(pod, "TAAS_GPUS"), nullptr);
+}
+
+TEST(PodJsonTest, AParameterServerIsNotToldToComputeOnItsGpus) {
+  Snapshot now = StartedJob({.ps = 1, .workers = 1});
+  now.cuda_image = "taas/trainer-cuda:test";
+  now.job.spec.roles[Role::kPs].gpus = 1;
+  std::map<Role, json> pods;
+  for (const Step& step : PlanJob(now).steps) {
+    const auto* create = std::get_if<CreatePod>(&step);
+    if (create != nullptr) pods[create->pod.role] = json::parse(*PodJson(create->pod));
+  }
+  EXPECT_EQ(pods[Role::kPs]["spec"]["containers"][0]["image"], "taas/trainer-cuda:test");
+  EXPECT_EQ(EnvOf(pods[Role::kPs], "TAAS_GPUS"), nullptr);
+  EXPECT_EQ(pods[Role::kWorker]["spec"]["containers"][0]["image"], "taas/trainer:test");
 }
 
 TEST(PodJsonTest, ARoleWithoutGpusSeesNoneUnlessTheUserSaysOtherwise) {

@@ -39,6 +39,8 @@ struct PodSpec : NewObject {
   bool bundled_trainer = true;
   std::string container;  // That gets TF_CONFIG: its name, if it has to be made.
   std::string image;      // Of the bundled trainer.
+  // The same, where the container has GPUs; empty: `image` as well.
+  std::string cuda_image;
   // Our variables, which win over the user's, are written from this only when the pod is sent:
   // those of one pod may name every replica, so a plan that held them for all its pods could grow
   // with the square of the job. All pods of a plan share it.

@@ -75,7 +75,11 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   pod.user = role;
   pod.bundled_trainer = job.spec.bundled_trainer;
   pod.container = dialect.container;
-  pod.image = job.spec.trainer.image.empty() ? snapshot.default_image : job.spec.trainer.image;
+  pod.image = job.spec.trainer.image;
+  if (pod.image.empty()) {
+    pod.image = snapshot.default_image;
+    pod.cuda_image = snapshot.cuda_image;
+  }
   pod.cluster = std::move(cluster);
   pod.port_name = dialect.port_name;
   pod.cluster_port = addresses.ClusterPortOf(replica.role, replica.index);

@@ -73,6 +73,7 @@ struct Snapshot {
   // not all roles had a pod made since this operator began, or since the spec was changed.
   std::optional<TemplateWarning> template_warning;
   std::string default_image;
+  std::string cuda_image;  // Instead of it where a container has GPUs; empty: there is none.
   // The operator's options.
   std::string gpu_resource = "nvidia.com/gpu";  // What `gpus` asks a node for.
   bool legacy_labels = false;  // TFJobs: also the labels of earlier tf-operators.

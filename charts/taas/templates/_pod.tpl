@@ -21,6 +21,9 @@
 - --metrics-addr={{ $operator.bindAddress }}:{{ .Values.metrics.port }}
 {{- end }}
 - --trainer-image={{ include "taas.image" (list . .Values.trainer.image) }}
+{{- if .Values.trainer.cudaImage.repository }}
+- --trainer-cuda-image={{ include "taas.image" (list . .Values.trainer.cudaImage) }}
+{{- end }}
 - --api-writes={{ $operator.apiWrites }}
 - --gpu-resource={{ $operator.gpuResource }}
 {{- with $operator.clusterDomain }}

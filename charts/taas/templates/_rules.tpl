@@ -14,6 +14,11 @@
 {{- if and $operator.gangSchedulerName (eq $operator.gangScheduler "none") -}}
 {{- fail "operator.gangSchedulerName is given and operator.gangScheduler is none: name the gang scheduler, too" -}}
 {{- end -}}
+{{- with .Values.trainer.cudaImage -}}
+{{- if and (or .tag .digest) (not .repository) -}}
+{{- fail "trainer.cudaImage has a tag or a digest and no repository: name the image for GPUs, too" -}}
+{{- end -}}
+{{- end -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
 {{- fail "serviceAccount.create is false and serviceAccount.name is empty: name the account that the operator shall have" -}}
 {{- end -}}
