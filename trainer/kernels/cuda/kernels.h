@@ -25,6 +25,7 @@
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
 #include "trainer/kernels/cuda/layer_norm.h"
+#include "trainer/kernels/cuda/lstm.h"
 #include "trainer/kernels/cuda/moves.h"
 #include "trainer/kernels/cuda/norm_sums.h"
 #include "trainer/kernels/cuda/one_hot.h"
@@ -115,6 +116,8 @@
   KERNEL(LayerNormGradBlockKernel, LayerNormGradParams)     \
   KERNEL(LayerNormGradWarpKernel, LayerNormGradParams)      \
   KERNEL(LayerNormWarpKernel, LayerNormParams)              \
+  KERNEL(LstmCellGradKernel, LstmCellGradParams)            \
+  KERNEL(LstmCellKernel, LstmCellParams)                    \
   KERNEL(NormSumPartsKernel, NormSumPartsParams)            \
   KERNEL(NormSumsKernel, NormSumsParams)                    \
   KERNEL(AvgPoolGradKernel, PoolGradParams)                 \
