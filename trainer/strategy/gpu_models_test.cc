@@ -15,16 +15,9 @@
 namespace taas {
 namespace {
 
-// LSTMs have no kernels for GPUs yet.
-std::vector<ModelCase> GpuCases() {
-  std::vector<ModelCase> cases = EveryModelCase();
-  std::erase_if(cases, [](const ModelCase& of) { return std::string(of.name) == "Lstm"; });
-  return cases;
-}
-
 // Of few examples the moments make large differences of small ones, and it takes its time.
-std::vector<ModelCase> GpuCasesWithoutMoments() {
-  std::vector<ModelCase> cases = GpuCases();
+std::vector<ModelCase> CasesWithoutMoments() {
+  std::vector<ModelCase> cases = EveryModelCase();
   std::erase_if(cases, [](const ModelCase& of) { return of.normalizes_batches; });
   return cases;
 }
@@ -110,8 +103,8 @@ TEST_F(GpuStepsTest, AStepIsOneLaunchAndAllocatesNothing) {
 
 std::string NameOf(const testing::TestParamInfo<ModelCase>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(GpuCases()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Models, GpuStrategiesTest, testing::ValuesIn(GpuCasesWithoutMoments()),
+INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(EveryModelCase()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, GpuStrategiesTest, testing::ValuesIn(CasesWithoutMoments()),
                          NameOf);
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "trainer/kernels/cuda/embedding_ops.h"
 #include "trainer/kernels/cuda/fused_ops.h"
 #include "trainer/kernels/cuda/layer_norm_ops.h"
+#include "trainer/kernels/cuda/lstm_ops.h"
 #include "trainer/kernels/cuda/moves_ops.h"
 #include "trainer/kernels/cuda/one_hot_ops.h"
 #include "trainer/kernels/cuda/pixels_ops.h"
@@ -33,6 +34,7 @@ void AddCudaKernels(KernelRegistry* kernels) {
   AddEmbeddingKernels(kernels);
   AddFusedKernels(kernels);
   AddLayerNormKernels(kernels);
+  AddLstmKernels(kernels);
   AddMoveKernels(kernels);
   AddOneHotKernels(kernels);
   AddPixelKernels(kernels);

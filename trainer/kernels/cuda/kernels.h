@@ -25,6 +25,7 @@
 #include "trainer/kernels/cuda/fused.h"
 #include "trainer/kernels/cuda/gradient_work.h"
 #include "trainer/kernels/cuda/layer_norm.h"
+#include "trainer/kernels/cuda/lstm.h"
 #include "trainer/kernels/cuda/memory_check.h"
 #include "trainer/kernels/cuda/moves.h"
 #include "trainer/kernels/cuda/norm_sums.h"
@@ -123,7 +124,9 @@
   KERNEL(MaxPoolGradKernel, PoolGradParams)                 \
   KERNEL(MaxPoolKernel, PoolParams)                         \
   KERNEL(PatternCheckKernel, PatternCheckParams)            \
-  KERNEL(PatternKernel, PatternParams)
+  KERNEL(PatternKernel, PatternParams)                      \
+  KERNEL(LstmCellGradKernel, LstmCellGradParams)            \
+  KERNEL(LstmCellKernel, LstmCellParams)
 
 namespace taas::cuda {
 

@@ -109,21 +109,35 @@ absl::Status LaunchSum(const KernelCall& call, const Sum& sum, const float* x, f
                 {.x = static_cast<unsigned>(a.outer * parts), .threads = kBlockThreads}, p);
 }
 
+size_t ScratchBytes(const Sum& sum) {
+  return static_cast<size_t>(sum.scratch_floats()) * sizeof(float);
+}
+
+// In `scratch`, ScratchBytes of it.
+absl::Status LaunchParts(const KernelCall& call, const Sum& sum, const float* x, float* y,
+                         void* scratch) {
+  if (sum.parts.count == 1) return LaunchSum(call, sum, x, y);
+  auto* const sums = static_cast<float*>(scratch);
+  Sum parts = sum;
+  parts.factor = 1;
+  RETURN_IF_ERROR(LaunchSum(call, parts, x, sums));
+  Sum rest = sum;
+  rest.around.middle = sum.parts.count;
+  rest.term = Term::kItself;
+  rest.parts = {1, sum.parts.count};
+  return LaunchSum(call, rest, sums, y);
+}
+
 Kernel SumKernel(const Sum& sum) {
-  const auto run = [sum](const KernelCall& call) -> absl::Status {
-    if (sum.parts.count == 1) return LaunchSum(call, sum, call.in(0), call.out());
-    auto* const sums = static_cast<float*>(call.scratch);
-    Sum parts = sum;
-    parts.factor = 1;
-    RETURN_IF_ERROR(LaunchSum(call, parts, call.in(0), sums));
-    Sum rest = sum;
-    rest.around.middle = sum.parts.count;
-    rest.term = Term::kItself;
-    rest.parts = {1, sum.parts.count};
-    return LaunchSum(call, rest, sums, call.out());
-  };
-  return {.run = run,
-          .scratch_bytes = static_cast<size_t>(sum.scratch_floats()) * sizeof(float)};
+  return {.run =
+              [sum](const KernelCall& call) {
+                return LaunchParts(call, sum, call.in(0), call.out(), call.scratch);
+              },
+          .scratch_bytes = ScratchBytes(sum)};
+}
+
+Sum SumOfColumns(int64_t rows, int64_t columns) {
+  return SumOf({.middle = rows, .inner = columns}, Term::kItself, 1.0f);
 }
 
 KernelFactory Reduce(bool mean) {
@@ -159,6 +173,14 @@ absl::StatusOr<Kernel> Expand(const KernelSpec& spec) {
 }
 
 }  // namespace
+
+size_t ColumnSumsScratchBytes(int64_t rows, int64_t columns) {
+  return ScratchBytes(SumOfColumns(rows, columns));
+}
+
+absl::Status LaunchColumnSums(const KernelCall& call, const ColumnSums& of) {
+  return LaunchParts(call, SumOfColumns(of.rows, of.columns), of.x, of.y, of.scratch);
+}
 
 void AddSumKernels(KernelRegistry* kernels) {
   kernels->Add("ReduceSum", kGpu, DType::kFloat32, Reduce(/*mean=*/false));
