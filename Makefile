@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build kernel-resources \
-	images demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
+	images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -124,11 +124,18 @@ kernel-resources: packages
 	"$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)/trainer/kernels/cuda/resources.built.txt" \
 	trainer/kernels/cuda/resources.txt
 
-## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names
+## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names; with CUDA=1 also
+##              dist/taas-trainer-cuda.tar, for which NVIDIA's libraries are fetched
 REGISTRY ?=
-images: build
-	@images/build.py images/operator.toml images/trainer.toml --from . --out dist \
-	--tag "$$(cat VERSION)" --registry "$(REGISTRY)"
+CUDA ?=
+WITH_CUDA = $(filter 1,$(CUDA))
+images: build $(if $(WITH_CUDA),cuda-libraries)
+	@images/build.py images/operator.toml images/trainer.toml $(if $(WITH_CUDA),images/trainer-cuda.toml) \
+	--from . --out dist --tag "$$(cat VERSION)" --registry "$(REGISTRY)"
+
+# Where the recipe finds them.
+cuda-libraries: packages
+	@$(SETUP) python cuda-libraries && mkdir -p bin && ln -sfn "$$($(SETUP) path cuda-libraries)" bin/cuda-libraries
 
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    those of what has threads of its own, with ThreadSanitizer

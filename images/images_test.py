@@ -11,17 +11,20 @@ import shutil
 import stat
 import sys
 import tempfile
+import tomllib
 import unittest
 
 sys.dont_write_bytecode = True
 from unpacked import USER, Archive, build, run_in
 
 RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], "taas")
-NAMES = ("operator", "trainer")
-PROGRAMS = {name: f"/usr/bin/taas-{name}" for name in NAMES}
+NAMES = ("operator", "trainer", "trainer-cuda")
+PROGRAMS = {name: f"/usr/bin/taas-{name.removesuffix('-cuda')}" for name in NAMES}
 # Programs that are not the entry point.
-BESIDE = {"operator": ["/usr/bin/taas"], "trainer": []}
-SIZE_MAX = {"operator": 60_000_000, "trainer": 150_000_000}
+BESIDE = {"operator": ["/usr/bin/taas"], "trainer": [], "trainer-cuda": []}
+# Without NVIDIA's libraries, for which small ones stand here.
+SIZE_MAX = {"operator": 60_000_000, "trainer": 150_000_000, "trainer-cuda": 151_000_000}
+CUBLASLT = "/usr/lib/x86_64-linux-gnu/libcublasLt.so.13"
 SHELLS = {"sh", "bash", "dash", "busybox", "ash", "zsh", "perl", "python3"}
 CONFIG = {
     "model": {"name": "mlp", "hidden": [32]},
@@ -34,12 +37,27 @@ CONFIG = {
 def stage(folder):
     """A folder as `make images` finds the tree: the programs in bin/, the notices at the top."""
     os.makedirs(f"{folder}/bin")
-    for name in NAMES:
+    for name in ("operator", "trainer"):
         shutil.copy(f"{RUNFILES}/{name}/cmd/taas-{name}", f"{folder}/bin/")
+    stage_libraries(f"{folder}/bin/cuda-libraries")
     shutil.copy(f"{RUNFILES}/cli/taas", f"{folder}/bin/")
     for name in ("LICENSE", "THIRD_PARTY_NOTICES.md"):
         shutil.copy(f"{RUNFILES}/{name}", folder)
     return folder
+
+
+def stage_libraries(folder):
+    """What the recipe takes of NVIDIA's packages, by files that stand for them."""
+    with open(f"{RUNFILES}/images/trainer-cuda.toml", "rb") as file:
+        sources = tomllib.load(file)["files"].values()
+    for source in sources:
+        if not isinstance(source, str) or not source.startswith("bin/cuda-libraries/"):
+            continue
+        target = os.path.join(folder, source.removeprefix("bin/cuda-libraries/"))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        name = os.path.basename(target)
+        shutil.copy(f"{RUNFILES}/trainer/cuda/fake/{name}" if ".so." in name else
+                    f"{RUNFILES}/LICENSE", target)
 
 
 def version():
@@ -109,7 +127,7 @@ class ImagesTest(unittest.TestCase):
                 self.assertEqual(sorted(programs), sorted([PROGRAMS[name], *BESIDE[name]]))
 
     def test_nobody_but_root_may_change_anything_in_them(self):
-        own = {"operator": set(), "trainer": {"/data", "/out"}}
+        own = {"operator": set(), "trainer": {"/data", "/out"}, "trainer-cuda": {"/data", "/out"}}
         for name, image in self.images.items():
             for path, info in image.entries().items():
                 with self.subTest(image=name, path=path):
@@ -146,6 +164,24 @@ class ImagesTest(unittest.TestCase):
                 done = self.run_image(name, "--help", env={"LANG": "de_DE.UTF-8"})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertIn("Usage", done.stdout)
+
+    def test_the_one_for_gpus_is_the_trainers_and_nvidias_libraries(self):
+        there, plain = (set(self.images[name].entries()) for name in ("trainer-cuda", "trainer"))
+        self.assertEqual(plain - there, set())
+        self.assertEqual(there - plain, {CUBLASLT, "/usr/share/doc/nvidia-cublas",
+                                         "/usr/share/doc/nvidia-cublas/copyright"})
+        for name, told in (("trainer-cuda", True), ("trainer", False)):
+            for variable in ("NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+                             "NVIDIA_VISIBLE_DEVICES=all"):
+                self.assertEqual(variable in self.images[name].config["config"]["Env"], told)
+
+    def test_the_trainer_finds_nvidias_libraries_in_the_one_for_gpus(self):
+        for name, there in (("trainer-cuda", True), ("trainer", False)):
+            done = self.run_image(name, "devices")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("no NVIDIA driver here", done.stdout)
+            self.assertEqual(bool(re.search(r"cuBLASLt +\d+\.\d+\.\d+ +/", done.stdout)), there,
+                             done.stdout)
 
     def test_the_operator_says_why_it_cannot_start(self):
         done = self.run_image("operator")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""GPUs of one machine, from the driver to the dashboard's map; a library stands for NVML."""
+"""GPUs of one machine, from the driver to the dashboard's map, and a training on them; libraries
+stand for NVIDIA's."""
 
 import json
 import os
@@ -10,7 +11,9 @@ import urllib.request
 from api import Api
 from cluster import RUNFILES, Cluster
 
-LIBRARIES = os.path.join(RUNFILES, "operator", "base")
+LIBRARIES = ":".join(os.path.join(RUNFILES, *folder) for folder in (
+    ("operator", "base"), ("trainer", "cuda", "fake")))
+H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
 ENDLESS = 2_000_000_000
 JOB = "busy"
 
@@ -21,7 +24,11 @@ class GpusTest(unittest.TestCase):
         self.cluster = self.enterContext(Cluster())
         self.devices = os.path.join(self.cluster.dir, "devices")
         self.set_devices(93, 7)
-        self.library = {"LD_LIBRARY_PATH": LIBRARIES, "TAAS_FAKE_NVML": self.devices}
+        cuda = os.path.join(self.cluster.dir, "cuda")
+        with open(cuda, "w", encoding="utf-8") as file:
+            file.write(H100)
+        self.library = {"LD_LIBRARY_PATH": LIBRARIES, "TAAS_FAKE_NVML": self.devices,
+                        "TAAS_FAKE_CUDA": cuda}
         self.cluster.environ |= self.library
         self.cluster.up()
         link = self.cluster.run(self.cluster.taas, "dashboard", "--dir", self.cluster.cluster_dir)
@@ -80,6 +87,9 @@ class GpusTest(unittest.TestCase):
                               sorted(filter(None, self.used().values())) == [0.05, 1])
         (held,) = [it for it in self.node()["devices"] if it["id"] == "0"]
         self.assertEqual((held["memoryUsedMiB"], held["memoryTotalMiB"]), (1000, 81559))
+        for replica, computes in (("chief-0", True), ("worker-0", True), ("ps-0", False)):
+            log = self.cluster.kubectl("logs", f"{JOB}-{replica}").stdout
+            self.assertEqual("computing on a GPU" in log, computes, f"{replica}: {log}")
 
 
 if __name__ == "__main__":

@@ -120,6 +120,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options option
                     .shim_path = c.options_.shim_path,
                     .base_env = BaseEnvironment(),
                     .sandbox = c.sandbox_,
+                    .real_gpus = c.options_.fake_gpus.count == 0,
                     .owner_lock = c.options_.ephemeral ? LockPath(c.options_.dir) : ""},
       api, c.server_->store(), c.usage_, c.disk_, c.clock_);
   RETURN_IF_ERROR(c.node_->Start());

@@ -71,7 +71,8 @@ RunContext CommonContext(const Node::Options& options) {
           .sandbox = options.sandbox,
           .owner_lock = options.owner_lock,
           .node = {},
-          .gpus = {}};
+          .gpus = {},
+          .real_gpus = options.real_gpus};
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ class Node {
     std::string shim_path;     // A program whose verb `shim` is RunShim.
     std::vector<std::pair<std::string, std::string>> base_env;
     bool sandbox = true;     // Whether SandboxWorks.
+    bool real_gpus = false;  // Those of `nodes` are this machine's, not simulated.
     std::string owner_lock;  // Not empty: runs end with the holder of this lock.
   };
   // `usage` is told which containers run.

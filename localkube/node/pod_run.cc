@@ -56,6 +56,7 @@ class RunPlanner {
   absl::Status AddEnvFrom(const Json& source);
   absl::Status AddEnv(const Json& entry);
   absl::Status AddGpus();
+  bool ComputesOnGpus();
   absl::Status PlanMounts();
   absl::Status PlanCommand();
   absl::Status ReplaceMounts();
@@ -129,15 +130,25 @@ absl::Status RunPlanner::AddEnv(const Json& entry) {
 }
 
 absl::Status RunPlanner::AddGpus() {
+  const std::vector<int> devices = ContainerSlots(pod_, name(), context_.gpus);
+  if (devices.empty()) return absl::OkStatus();
   std::string slots;
-  for (const int slot : ContainerSlots(pod_, name(), context_.gpus)) {
-    slots += (slots.empty() ? "" : ",") + std::to_string(slot);
-  }
-  if (slots.empty()) return absl::OkStatus();
+  for (const int slot : devices) slots += (slots.empty() ? "" : ",") + std::to_string(slot);
   RETURN_IF_ERROR(program_.SetEnv("NVIDIA_VISIBLE_DEVICES", slots));
   RETURN_IF_ERROR(program_.SetEnv("CUDA_VISIBLE_DEVICES", slots));
   // By numbers as NVML gives them; CUDA's own order is by speed.
-  return program_.SetEnv("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  RETURN_IF_ERROR(program_.SetEnv("CUDA_DEVICE_ORDER", "PCI_BUS_ID"));
+  return ComputesOnGpus() ? program_.SetEnv("TAAS_GPUS", std::to_string(devices.size()))
+                          : absl::OkStatus();
+}
+
+// The bundled trainer, unless the manifest says otherwise; a parameter server adds on its
+// processors.
+bool RunPlanner::ComputesOnGpus() {
+  if (!context_.real_gpus || !IsTrainerImage(Text(container_, "image"))) return false;
+  if (!Texts(Member(container_, "command")).empty()) return false;
+  const std::string* const role = program_.FindEnv("TAAS_ROLE");
+  return program_.FindEnv("TAAS_GPUS") == nullptr && (role == nullptr || *role != "ps");
 }
 
 absl::Status RunPlanner::PlanEnvironment() {
@@ -258,7 +269,9 @@ const Json* FindContainer(const Json& pod, const std::string& name) {
 }
 
 bool IsTrainerImage(const std::string& image) {
-  return WithoutTag(image) == WithoutTag(std::string(kDefaultTrainerImage));
+  const std::string name = WithoutTag(image);
+  const std::string trainer = WithoutTag(std::string(kDefaultTrainerImage));
+  return name == trainer || name == trainer + "-cuda";
 }
 
 std::string ImageNote(const Json& container) {

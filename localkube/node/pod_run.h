@@ -37,7 +37,7 @@ absl::StatusOr<ContainerRun> PlanRun(const nlohmann::json& pod, const std::strin
 // The container, or init container, of that name; null if there is none.
 const nlohmann::json* FindContainer(const nlohmann::json& pod, const std::string& name);
 
-// True for the default trainer image, whatever its tag or digest.
+// True for the default trainer image and the one for GPUs, whatever their tags or digests.
 bool IsTrainerImage(const std::string& image);
 
 // Says of a container whose image is another than the trainer's that its command runs without it.

@@ -47,6 +47,7 @@ TEST_F(PodRunTest, TheTrainersImageIsTheTrainerBesideThisProgram) {
               Contains("TAAS_TERMINATION_LOG=/d/pods/u/containers/trainer/0/termination-log"));
   EXPECT_TRUE(IsTrainerImage("taas/trainer"));
   EXPECT_TRUE(IsTrainerImage("taas/trainer@sha256:0123"));
+  EXPECT_TRUE(IsTrainerImage("taas/trainer-cuda:0.1.0"));
   EXPECT_FALSE(IsTrainerImage("registry:5000/taas/trainer"));
 }
 
@@ -284,6 +285,30 @@ TEST_F(PodRunTest, GpuSlotsOverrideWhatTheTemplateSays) {
   ASSERT_THAT(run, IsOk());
   EXPECT_THAT(run->spec.env, Contains("CUDA_VISIBLE_DEVICES=1"));
   EXPECT_THAT(Plan("second")->spec.env, Contains("CUDA_VISIBLE_DEVICES=3"));
+}
+
+TEST_F(PodRunTest, TheTrainerComputesOnRealGpusAndOnTheProcessorWithSimulatedOnes) {
+  const auto told = Contains(testing::StartsWith("TAAS_GPUS="));
+  context_.gpus = {1, 3};
+  container()["resources"] = {{"limits", {{"nvidia.com/gpu", 2}}}};
+  EXPECT_THAT(Plan()->spec.env, Not(told)) << "simulated";
+  context_.real_gpus = true;
+  EXPECT_THAT(Plan()->spec.env, Contains("TAAS_GPUS=2"));
+  container()["env"] = Json::array({{{"name", "TAAS_ROLE"}, {"value", "worker"}}});
+  EXPECT_THAT(Plan()->spec.env, Contains("TAAS_GPUS=2"));
+  container()["env"][0]["value"] = "ps";
+  EXPECT_THAT(Plan()->spec.env, Not(told));
+  container()["env"] = Json::array({{{"name", "TAAS_GPUS"}, {"value", ""}}});
+  EXPECT_THAT(Plan()->spec.env, Contains("TAAS_GPUS=")) << "the user's value wins";
+  container()["env"] = Json::array();
+  container()["command"] = {"/bin/sh"};
+  EXPECT_THAT(Plan()->spec.env, Not(told)) << "another program";
+  container()["image"] = "python:3.11";
+  EXPECT_THAT(Plan()->spec.env, Not(told));
+  container().erase("command");
+  container()["image"] = "taas/trainer:0.1.0";
+  container()["resources"] = Json::object();
+  EXPECT_THAT(Plan()->spec.env, Not(told)) << "no GPUs";
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct RunContext {
   std::string owner_lock;
   Resources node;         // What the pod's node has.
   std::vector<int> gpus;  // The slots that this pod got, in the order of its containers.
+  bool real_gpus = false;  // The slots are devices of this machine, not simulated ones.
 };
 
 }  // namespace taas::localkube

@@ -14,9 +14,11 @@
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, torch,
 #                                      clients; cuda is no Python: NVIDIA's compiler of kernels,
-#                                      which builds need
+#                                      which builds need, nor is cuda-libraries: what the image
+#                                      for GPUs holds
 #   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `node`, `kubernetes`, `cluster`,
-#                                      `peer` or an environment lie, and of cuda NVIDIA's folder
+#                                      `peer` or an environment lie, of cuda NVIDIA's folder, and
+#                                      of cuda-libraries the folder of its packages
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -176,6 +178,7 @@ make_python() {
   name=$(basename "${1%-*}")
   case $name in
     cuda) say "installing NVIDIA's compiler of kernels (101 MB, 5 s) into $1" ;;
+    cuda-libraries) say "installing NVIDIA's libraries (423 MB, half a minute) into $1" ;;
     *) say "installing the Python packages of $name (about a minute) into $1" ;;
   esac
   /usr/bin/python3 -m venv "$1"
@@ -183,8 +186,11 @@ make_python() {
     -r "$here/python/$name.txt"
   [ "$name" != torch ] ||
     /usr/bin/python3 "$here/stub_libraries.py" "$1"/lib/python3*/site-packages/torch/lib >/dev/null
-  # A path that has no version of Python in it.
-  [ "$name" != cuda ] || (cd "$1" && ln -s lib/python3*/site-packages/nvidia/cu13 toolkit)
+  # Paths that have no version of Python in them.
+  case $name in
+    cuda) (cd "$1" && ln -s lib/python3*/site-packages/nvidia/cu13 toolkit) ;;
+    cuda-libraries) (cd "$1" && ln -s lib/python3*/site-packages packages) ;;
+  esac
 }
 
 case ${1:-} in
@@ -212,8 +218,9 @@ case ${1:-} in
       cluster) echo "$cluster/bin" ;;
       peer) echo "$peer/bin" ;;
       cuda) cuda ;;
+      cuda-libraries) echo "$(python_of cuda-libraries)/packages" ;;
       tensorflow | torch | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,21s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,24s/^# //p' "$0" >&2; exit 2 ;;
 esac

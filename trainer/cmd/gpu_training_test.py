@@ -86,7 +86,20 @@ class GpuTrainingTest(unittest.TestCase):
     def test_a_number_that_is_none_is_refused(self):
         process = self.start(self.job(), "worker", TAAS_GPUS="all")
         self.assertEqual(process.wait(), 1)
-        self.assertIn('TAAS_GPUS must be a whole number from 1 to 1, is "all"', process.log())
+        self.assertIn('TAAS_GPUS must be a whole number from 1 to 1000, is "all"', process.log())
+
+    def test_more_than_one_is_refused_with_what_to_ask_for(self):
+        process = self.start(self.job(), "worker", machine=H100 * 4, TAAS_GPUS="4")
+        self.assertEqual(process.wait(), 1, process.log())
+        self.assertEqual(process.end()["message"],
+                         "this replica has 4 GPUs (TAAS_GPUS), and this trainer computes on one "
+                         "GPU per replica today: ask for `gpus: 1` and more workers")
+
+    def test_an_empty_number_is_none(self):
+        job = self.job(maxSteps=20)
+        process = self.start(job, "worker", machine="init 803\n", TAAS_GPUS="")
+        job.expect_all_done(self)
+        self.assertNotIn("GPU", process.log())
 
 class CheckTest(unittest.TestCase):
 

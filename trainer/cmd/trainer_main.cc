@@ -60,6 +60,16 @@ absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
 
 // Of one process: towers on several are to come.
 constexpr int64_t kGpusMax = 1;
+// No machine has so many; what is above kGpusMax gets a sentence of its own.
+constexpr int64_t kGpusOfMachineMax = 1'000;
+
+absl::StatusOr<int> GpusFromEnv() {
+  ASSIGN_OR_RETURN(const int64_t gpus, NumberFromEnv("TAAS_GPUS", 0, kGpusOfMachineMax));
+  if (gpus <= kGpusMax) return static_cast<int>(gpus);
+  return absl::InvalidArgumentError(
+      "this replica has " + std::to_string(gpus) + " GPUs (TAAS_GPUS), and this trainer computes "
+      "on one GPU per replica today: ask for `gpus: 1` and more workers");
+}
 
 absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   process->termination_log = Env("TAAS_TERMINATION_LOG");
@@ -78,8 +88,7 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   ASSIGN_OR_RETURN(process->pod_number, NumberFromEnv("TAAS_POD_NUMBER", 1, kCountMax));
   ASSIGN_OR_RETURN(const int64_t port, NumberFromEnv("TAAS_STATUS_PORT", -1, 65'535));
   if (port > 0) process->status_port = static_cast<int>(port);
-  ASSIGN_OR_RETURN(const int64_t gpus, NumberFromEnv("TAAS_GPUS", 0, kGpusMax));
-  process->gpus = static_cast<int>(gpus);
+  ASSIGN_OR_RETURN(process->gpus, GpusFromEnv());
   process->start = SystemRandom().Next();
   return absl::OkStatus();
 }

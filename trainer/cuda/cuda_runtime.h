@@ -2,7 +2,7 @@
 // and cuBLASLt; a Runtime of them for sessions.
 //
 // Ownership: owns all of it, and outlives the sessions that use it. Threads: as device.h. Errors:
-// of driver.h, cublaslt.h and loaded_kernels.h, with what was wanted: "2 GPUs are wanted: …"; they
+// of driver.h, cublaslt.h and loaded_kernels.h, with what was wanted ("2 GPUs are wanted: …"); they
 // are the machine's fault (machine_fault.h).
 //
 //   ASSIGN_OR_RETURN(const auto gpus, CudaRuntime::Open(/*count=*/1));
