@@ -18,8 +18,8 @@ int RunDevicesCommand(int argc, char** argv) {
   app.AddOption("--format", &format, "text or json").OneOf({"text", "json"}).ShowDefault();
   bool check = false;
   app.AddFlag("--check", &check,
-              "compute on each GPU, and say how fast it is; the exit code is 3 unless all there are "
-              "compute right");
+              "compute on each GPU, and say how fast it is; the exit code is 3 unless all that "
+              "there are compute right");
   const std::optional<int> ended = app.Parse(argc, argv);
   if (ended) return *ended == 0 ? kExitDone : kExitUsage;
   cuda::Found found = cuda::Find();

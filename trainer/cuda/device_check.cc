@@ -40,7 +40,8 @@ Floats ProductOf(const Floats& a, const Floats& b) {
     for (int64_t k = 0; k < kDepth; ++k) {
       for (int64_t column = 0; column < kColumns; ++column) {
         c[static_cast<size_t>(row * kColumns + column)] +=
-            a[static_cast<size_t>(row * kDepth + k)] * b[static_cast<size_t>(k * kColumns + column)];
+            a[static_cast<size_t>(row * kDepth + k)] *
+            b[static_cast<size_t>(k * kColumns + column)];
       }
     }
   }

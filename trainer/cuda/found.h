@@ -55,7 +55,7 @@ void Check(Found* found, const Names& names = {});
 
 // A line each, in columns.
 std::string TextOf(const Found& found);
-// {"driver": {…}, "devices": […], "libraries": […], "usable": 1}; with "checks" where there are any.
+// {"driver": {…}, "devices": […], "libraries": […], "usable": 1}, and "checks" if there are any.
 std::string JsonOf(const Found& found);
 
 }  // namespace taas::cuda

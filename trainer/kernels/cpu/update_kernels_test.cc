@@ -86,7 +86,8 @@ void ByKernel(const Optimizer& optimizer, int64_t step, int threads, Arrays* arr
   }
   in.push_back(arrays->ids.empty() ? nullptr : arrays->ids.data());
   in.push_back(&count);
-  ASSERT_THAT(kernel->kernel.run({.inputs = in, .outputs = out, .threads = threads, .block = &block}),
+  ASSERT_THAT(kernel->kernel.run(
+                  {.inputs = in, .outputs = out, .threads = threads, .block = &block}),
               IsOk());
 }
 
