@@ -5,6 +5,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/chief/shard_set.h"
+#include "trainer/graph/machine_fault.h"
 #include "trainer/ps/layout.h"
 #include "trainer/task/first_and_last.h"
 
@@ -180,7 +181,7 @@ absl::Status Coordinator::End(ChiefAction action, const StopFlag& stop) {
       return absl::CancelledError(awaited_.empty() ? "stopped" : "stopped while " + awaited_);
     case ChiefAction::kEndFailed: {
       const absl::Status own = desk_.With([](FrontDesk::State& state) { return state.failure; });
-      if (ExitCodeOf(own) == kExitRestart) SaveLast();
+      if (ExitCodeOf(own) == kExitRestart || IsMachineFault(own)) SaveLast();
       return own;
     }
     case ChiefAction::kGiveUp:

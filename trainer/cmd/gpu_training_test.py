@@ -13,7 +13,7 @@ from processes import ENDLESS, RUNFILES, TOGETHER, TRAINER, Job
 CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
 H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
 SMALL = "device 9 0 3000000 132 1 small\n"
-ECC_UNCORRECTABLE = 214
+ECC_UNCORRECTABLE, CONTAINED = 214, 226
 BAD_NODE = 3
 
 
@@ -76,6 +76,11 @@ class GpuTrainingTest(unittest.TestCase):
         again = self.start(job, "worker")
         again.says("resuming from checkpoint")
         again.says("step ")
+
+    def test_one_that_is_lost_while_the_model_is_made_is_not_waited_for(self):
+        process = self.start(self.job(), "worker", machine=f"{H100}fail clear 12 {CONTAINED}\n")
+        self.assertEqual(process.wait(), BAD_NODE, process.log())
+        self.assertNotIn("trying again", process.log())
 
     def test_memory_that_is_too_small_is_told_with_what_helps(self):
         process = self.start(self.job(), "worker", machine="device 9 0 300000 132 1 small\n")

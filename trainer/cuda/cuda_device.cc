@@ -20,15 +20,19 @@ std::string GigabytesOf(size_t bytes) {
 
 }  // namespace
 
+absl::Status CudaDevice::CheckUsable(const DeviceInfo& info) {
+  const std::string why = info.Unusable();
+  if (why.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError("GPU " + std::to_string(info.index) + " (" + info.name +
+                                       ") cannot be used: " + why);
+}
+
 absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(const Driver& driver,
                                                              const LoadedKernels& kernels,
                                                              int index,
                                                              const std::string& cublaslt) {
   ASSIGN_OR_RETURN(DeviceInfo info, driver.Describe(index));
-  if (const std::string why = info.Unusable(); !why.empty()) {
-    return absl::FailedPreconditionError("GPU " + std::to_string(index) + " (" + info.name +
-                                         ") cannot be used: " + why);
-  }
+  RETURN_IF_ERROR(CheckUsable(info));
   std::unique_ptr<CudaDevice> device(new CudaDevice(driver, kernels, std::move(info)));
   RETURN_IF_ERROR(device->Start(cublaslt));
   return device;
@@ -52,7 +56,11 @@ CudaDevice::~CudaDevice() {
   if (context_ == nullptr) return;
   // What is on the device goes first.
   idle_streams_.clear();
-  if (Enter().ok()) products_.reset();
+  if (!Enter().ok()) {
+    // Of a device that is lost the library cannot let go.
+    static_cast<void>(products_.release());
+  }
+  products_.reset();
   int device = 0;
   if (driver_.api().DeviceGet(&device, info_.index) == kCuSuccess) {
     driver_.api().DevicePrimaryCtxRelease(device);
@@ -62,8 +70,9 @@ CudaDevice::~CudaDevice() {
 std::string_view CudaDevice::type() const { return kGpu; }
 
 absl::Status CudaDevice::Enter() const {
-  return driver_.Check("enter the context of device " + std::to_string(info_.index),
-                       driver_.api().CtxSetCurrent(context_));
+  const int result = driver_.api().CtxSetCurrent(context_);
+  if (result == kCuSuccess) return absl::OkStatus();
+  return driver_.Check("enter the context of device " + std::to_string(info_.index), result);
 }
 
 absl::StatusOr<Buffer> CudaDevice::Allocate(size_t bytes, MemoryKind kind) {

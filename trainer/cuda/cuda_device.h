@@ -39,6 +39,8 @@ class CudaDevice : public Device {
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(
       const Driver& driver, const LoadedKernels& kernels, int index,
       const std::string& cublaslt = CublasLt::kLibrary);
+  // FailedPrecondition with the reason why not.
+  static absl::Status CheckUsable(const DeviceInfo& info);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;

@@ -320,6 +320,27 @@ TEST_F(CudaDeviceTest, ADeviceThatIsLostStaysSo) {
   gpu_.FailAt("kernel", 0, 0);
 }
 
+// cuBLASLt says of such a device only that it failed.
+TEST_F(CudaDeviceTest, ALibraryThatFailsOnALostDeviceIsTheMachinesFault) {
+  const Buffer buffer = Memory();
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  for (const int lost : {kCuEccUncorrectable, kCuContained, kCuNvlinkUncorrectable}) {
+    gpu_.FailAt("kernel", 1, lost);
+    EXPECT_THAT(Scale(*stream, buffer, 2), IsOk());
+    EXPECT_FALSE(stream->Synchronize().ok());
+    const absl::Status multiplied = static_cast<GpuStream&>(*stream).Multiply(
+        {.m = 1,
+         .n = 1,
+         .k = 1,
+         .a = reinterpret_cast<const float*>(buffer.data()),
+         .b = reinterpret_cast<const float*>(buffer.data()),
+         .c = reinterpret_cast<float*>(buffer.data())});
+    EXPECT_FALSE(multiplied.ok());
+    EXPECT_TRUE(IsMachineFault(Await(*stream, multiplied))) << multiplied;
+    gpu_.FailAt("kernel", 0, 0);
+  }
+}
+
 TEST_F(CudaDeviceTest, AStreamThatCouldNotBeMadeSaysSo) {
   gpu_.FailAt("cuStreamCreate", 1, kCuOutOfMemory);
   const std::unique_ptr<Stream> stream = device_.MakeStream();

@@ -27,6 +27,10 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
     return absl::FailedPreconditionError("this process sees " + std::to_string(seen.size()) +
                                          " (taas-trainer devices lists them)");
   }
+  // A driver may refuse the kernels of which it has no device: the device says more.
+  for (int index = 0; index < count; ++index) {
+    RETURN_IF_ERROR(CudaDevice::CheckUsable(seen[static_cast<size_t>(index)]));
+  }
   ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*driver_, libraries.images));
   for (int index = 0; index < count; ++index) {
     ASSIGN_OR_RETURN(auto device,

@@ -21,7 +21,7 @@
 namespace taas::cuda {
 
 // Copies to it and back, a kernel, and a product in each precision, of numbers that all of them
-// multiply and add exactly. Milliseconds on a GPU that does nothing else.
+// multiply and add exactly. Most of its time is what the first product in a process takes.
 absl::Status CheckShortly(CudaDevice& device);
 
 struct DeviceCheck {
@@ -37,7 +37,6 @@ struct CheckSizes {
   int64_t memory_bytes = int64_t{1} << 40;  // At most this, and what is free but for a tenth.
   size_t copy_bytes = size_t{256} << 20;
   int64_t product = 4'096;  // Rows and columns.
-  size_t workspace_bytes = size_t{32} << 20;
   int rounds = 10;
 };
 

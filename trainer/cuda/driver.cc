@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "operator/base/status.h"
@@ -33,10 +34,10 @@ const char* AdviceOn(int result) {
       return "this libcuda.so.1 is the stub of the CUDA Toolkit, which programs are linked with: "
              "take it off the loader's path";
     case 46: return "another process has the device for itself, or it is being reset";
-    case 100:
+    case kCuNoDevice:
       return "the driver sees no device: this container was given none, or CUDA_VISIBLE_DEVICES "
              "hides them";
-    case 101: return "CUDA_VISIBLE_DEVICES names a device that is not there";
+    case kCuInvalidDevice: return "CUDA_VISIBLE_DEVICES names a device that is not there";
     case 304: return "the device files /dev/nvidia* cannot be opened: this process may not, or the "
                      "container was not given them";
     case 802: return "the machine's GPUs are not ready: its fabric manager does not run, or has "
@@ -44,17 +45,21 @@ const char* AdviceOn(int result) {
     case 803: return "the driver's library and its kernel module are of different releases: start "
                      "the machine, or the container, anew";
     case 804: return "this driver is a compatibility package that does not work with this GPU";
-    case 999: return "often the device files /dev/nvidia* are missing: is nvidia-modprobe run, or "
+    case kCuUnknown: return "often the device files /dev/nvidia* are missing: is nvidia-modprobe run, or "
                      "the container given a GPU?";
     default: return "";
   }
 }
 
-// What a device does not come back from in this process: it is lost, its memory is broken, or a
-// kernel has done what it may not.
+// What a device does not come back from in this process: it is lost, its memory or a link is broken,
+// or a kernel has done what it may not.
 bool IsLost(int result) {
-  return result == kCuEccUncorrectable || result == kCuUnknown ||
-         (result >= kCuIllegalAddress && result <= kCuLaunchFailed);
+  constexpr int kLost[] = {kCuEccUncorrectable,   kCuNvlinkUncorrectable, kCuContained,
+                           kCuIllegalAddress,     kCuLaunchTimeout,       kCuAssert,
+                           kCuHardwareStackError, kCuIllegalInstruction,  kCuMisalignedAddress,
+                           kCuInvalidAddressSpace, kCuInvalidPc,          kCuLaunchFailed,
+                           kCuUnknown};
+  return std::ranges::find(kLost, result) != std::end(kLost);
 }
 
 absl::StatusCode CodeOf(int result) {

@@ -32,7 +32,10 @@ struct CuUuid {
 // CUresult, as far as one is told from another.
 inline constexpr int kCuSuccess = 0, kCuInvalidValue = 1, kCuOutOfMemory = 2, kCuNoDevice = 100,
                      kCuInvalidDevice = 101, kCuInvalidContext = 201, kCuEccUncorrectable = 214,
-                     kCuInvalidHandle = 400, kCuNotFound = 500, kCuIllegalAddress = 700,
+                     kCuNvlinkUncorrectable = 220, kCuContained = 226, kCuInvalidHandle = 400,
+                     kCuNotFound = 500, kCuIllegalAddress = 700, kCuLaunchTimeout = 702,
+                     kCuAssert = 710, kCuHardwareStackError = 714, kCuIllegalInstruction = 715,
+                     kCuMisalignedAddress = 716, kCuInvalidAddressSpace = 717, kCuInvalidPc = 718,
                      kCuLaunchFailed = 719, kCuCaptureUnsupported = 900,
                      kCuCaptureInvalidated = 901, kCuUnknown = 999;
 

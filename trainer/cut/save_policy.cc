@@ -4,6 +4,7 @@
 #include <string>
 
 #include "operator/base/log.h"
+#include "trainer/graph/machine_fault.h"
 #include "trainer/retry/error_policy.h"
 #include "trainer/retry/try_on.h"
 
@@ -39,7 +40,7 @@ void SavePolicy::Saved(int64_t step, bool beside_training) {
 
 absl::Status SavePolicy::GoOn(const absl::Status& status, int64_t step) {
   const Reaction reaction = ReactionTo(status.code(), {TrainerRole::kChief, ErrorAt::kSave});
-  if (reaction.patience != Patience::kAlways) {
+  if (reaction.patience != Patience::kAlways || IsMachineFault(status)) {
     if (status.ok() && is_saved(step)) again_at_.reset();
     return status;
   }

@@ -28,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/machine_fault.h"
 
 namespace taas {
 
@@ -96,10 +97,11 @@ class Stream {
 };
 
 // Waits also where a launch has failed: what was launched before may still use its memory. The
-// first error of both.
+// first error of both, but for one that is the machine's fault: of a device that is lost a launch
+// may say something else.
 inline absl::Status Await(Stream& stream, absl::Status launched) {
   absl::Status ended = stream.Synchronize();
-  return launched.ok() ? ended : launched;
+  return launched.ok() || IsMachineFault(ended) ? ended : launched;
 }
 
 class Device {

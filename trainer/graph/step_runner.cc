@@ -86,7 +86,11 @@ absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
 StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {
   std::unique_ptr<Program>& program = programs_[static_cast<size_t>(arguments.program)];
   bool& has_run = has_run_[static_cast<size_t>(arguments.program)];
-  if (!std::exchange(has_run, true)) return RunInOrder(forward, arguments);
+  if (!has_run) {
+    StepFailure failure = RunInOrder(forward, arguments);
+    has_run = failure.status.ok();
+    return failure;
+  }
   if (program == nullptr) {
     StepFailure failure;
     auto recorded = streams_[0]->Capture([&]() -> absl::Status {

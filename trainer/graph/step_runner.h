@@ -78,7 +78,10 @@ class StepRunner {
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
   // The memory of steps has changed, or what follows them.
-  void Forget() { programs_ = {}; }
+  void Forget() {
+    programs_ = {};
+    has_run_ = {};
+  }
   // Before the steps of the next run, which see it.
   absl::Status Copy(void* to, const void* from, size_t bytes) const;
   // One step by itself, of which nothing is recorded.

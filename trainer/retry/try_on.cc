@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/base/log.h"
+#include "trainer/graph/machine_fault.h"
 
 namespace taas {
 namespace {
@@ -31,7 +32,8 @@ class Trouble {
   // OK if `error` is worth another try: then it was told, and a pause has passed.
   absl::Status Wait(const absl::Status& error) {
     const Reaction reaction = ReactionTo(error.code(), {tries_.limits.role, at_});
-    if (reaction.patience == Patience::kNone) return error;
+    // A device that is lost does not come back in this process.
+    if (reaction.patience == Patience::kNone || IsMachineFault(error)) return error;
     const Clock::Time now = tries_.clock.Now();
     if (!since_) {
       since_ = now;

@@ -51,8 +51,16 @@ Precision ProductsOf(const EngineConfig& engine) {
   return Precision::kFloat32;
 }
 
+// A GPU's kernels fill it one by one, and a step of theirs is one program.
+int OpsAtOnce(const Runtime& runtime, const EngineConfig& engine) {
+  return runtime.type() == "CPU" ? static_cast<int>(engine.inter_op_threads) : 1;
+}
+
 // A step in fewer bits is float32's where the device has no such products: worth a line.
 void SayWhatIsMissing(const Runtime& runtime, const EngineConfig& engine) {
+  if (engine.inter_op_threads != OpsAtOnce(runtime, engine)) {
+    Log(LogLevel::kWarning, "engine.interOpThreads: a GPU computes one op after the other");
+  }
   const std::string_view missing = runtime.devices.front()->MissingFor(ProductsOf(engine));
   if (missing.empty()) return;
   Log(LogLevel::kWarning, "engine.precision " + engine.precision + ": " + std::string(missing) +
@@ -60,14 +68,14 @@ void SayWhatIsMissing(const Runtime& runtime, const EngineConfig& engine) {
 }
 
 // What sessions for training and for evaluation have in common.
-SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
-                             const ModelTask::Process& process) {
+SessionOptions EngineOptions(const Runtime& runtime, const Model& model,
+                             const TrainerConfig& config, const ModelTask::Process& process) {
   return {.batch = config.batch_size,
           .loss = model.loss,
           .seed = config.seed,
           .threads = static_cast<int>(config.engine.intra_op_threads),
           .deterministic = config.engine.deterministic,
-          .inter_op_threads = static_cast<int>(config.engine.inter_op_threads),
+          .inter_op_threads = OpsAtOnce(runtime, config.engine),
           .products = ProductsOf(config.engine),
           .job = process.job,
           .task = process.task,
@@ -137,7 +145,7 @@ absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
                                                       const LoadedModel& loaded,
                                                       const TrainerConfig& config,
                                                       const ModelTask::Process& process) {
-  SessionOptions options = EngineOptions(loaded.model, config, process);
+  SessionOptions options = EngineOptions(runtime, loaded.model, config, process);
   if (!process.trains) {
     // Of the variables alone.
     options.batch = 1;
@@ -165,7 +173,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
     RETURN_IF_ERROR(CheckExport(served, format)).With("spec.trainer.export.format");
   }
   SayWhatIsMissing(runtime, config.engine);
-  SessionOptions common = EngineOptions(model, config, process);
+  SessionOptions common = EngineOptions(runtime, model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
   std::unique_ptr<GradientWork> work;
   if (process.trains) {
@@ -194,7 +202,7 @@ absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(const Runtime& 
                                                                  const Process& process,
                                                                  bool training) {
   ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(files, config, /*trains=*/true));
-  SessionOptions options = EngineOptions(loaded.model, config, process);
+  SessionOptions options = EngineOptions(runtime, loaded.model, config, process);
   options.fetches = Fetches(loaded.model);
   options.trainable = training;
   return Session::Compile(runtime, loaded.model.graph, options);

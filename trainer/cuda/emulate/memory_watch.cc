@@ -53,13 +53,30 @@ void MemoryWatch::SetWritten(const void* data, bool written) {
   ++range.set;
 }
 
-bool MemoryWatch::SetWrittenAround(const void* address) {
-  for (Range& range : ranges_) {
-    if (address < range.begin || address >= range.begin + range.cells.size()) continue;
-    SetWritten(range.begin, true);
-    return true;
+MemoryWatch::Range* MemoryWatch::RangeOf(const void* address, size_t bytes) {
+  const char* const at = static_cast<const char*>(address);
+  const auto found = std::ranges::find_if(ranges_, [&](const Range& range) {
+    return at >= range.begin && at + bytes <= range.begin + range.cells.size();
+  });
+  return found == ranges_.end() ? nullptr : &*found;
+}
+
+bool MemoryWatch::SetWritten(const void* address, size_t bytes) {
+  Range* const range = RangeOf(address, bytes);
+  if (range == nullptr) return false;
+  const auto first = static_cast<size_t>(static_cast<const char*>(address) - range->begin);
+  for (size_t i = 0; i < bytes; ++i) Fresh(*range, first + i).written = true;
+  return true;
+}
+
+bool MemoryWatch::IsWritten(const void* address, size_t bytes) {
+  Range* const range = RangeOf(address, bytes);
+  if (range == nullptr) return false;
+  const auto first = static_cast<size_t>(static_cast<const char*>(address) - range->begin);
+  for (size_t i = 0; i < bytes; ++i) {
+    if (!Fresh(*range, first + i).written) return false;
   }
-  return false;
+  return true;
 }
 
 void MemoryWatch::Forget() {

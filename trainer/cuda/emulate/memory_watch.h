@@ -46,8 +46,10 @@ class MemoryWatch {
   void Remove(const void* data);
   // Of a range: as if nobody had written it, or somebody had.
   void SetWritten(const void* data, bool written);
-  // Of the range in which this lies, where one does: by what is not watched.
-  bool SetWrittenAround(const void* address);
+  // What is not watched has written these bytes; false where they are not of one range.
+  bool SetWritten(const void* address, size_t bytes);
+  // Whether all of them were written, in one range.
+  bool IsWritten(const void* address, size_t bytes);
   // A launch begins: what was before it is ordered before it.
   void Forget();
 
@@ -86,6 +88,7 @@ class MemoryWatch {
   static void AddReader(Cell& cell, const By& by);
 
   Cell& Fresh(Range& range, size_t at) const;
+  Range* RangeOf(const void* address, size_t bytes);
 
   std::vector<Range> ranges_;
   uint32_t launch_ = 1;

@@ -3,8 +3,8 @@
 //
 // Threads: any. Errors: none.
 //
-//   FakeCuda fake("./trainer/cuda/fake/libcuda.so.1");
-//   fake.fail_at("cuMemAlloc", 3, kCuOutOfMemory);
+//   const FakeGpu gpu;  // fake_gpu.h
+//   gpu.FailAt("cuMemAlloc", 3, kCuOutOfMemory);
 
 #ifndef TRAINER_CUDA_FAKE_FAKE_CONTROL_H_
 #define TRAINER_CUDA_FAKE_FAKE_CONTROL_H_

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ namespace {
 // What an image begins with: a fatbin, or a test's word.
 constexpr uint32_t kFatbin = 0xba55ed50, kTestImage = 0x73736974;
 constexpr size_t kParamsBytesMax = 4096;
+constexpr std::align_val_t kPinnedAlignment{256};
 
 struct Calls {
   int made = 0;
@@ -204,8 +206,7 @@ int cuMemFree_v2(CuPointer memory) {
 int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   if (const int result = Begin("cuMemHostAlloc", Needs::kNoCapture)) return result;
   State& its = Its();
-  auto block = std::make_unique<char[]>(bytes + 255);
-  *memory = block.release();
+  *memory = ::operator new(bytes, kPinnedAlignment);
   const std::lock_guard lock(its.mutex);
   its.pinned[*memory] = bytes;
   return kCuSuccess;
@@ -215,7 +216,7 @@ int cuMemFreeHost(void* memory) {
   State& its = Its();
   const std::lock_guard lock(its.mutex);
   if (its.pinned.erase(memory) == 0) return kCuInvalidValue;
-  const std::unique_ptr<char[]> gone(static_cast<char*>(memory));
+  ::operator delete(memory, kPinnedAlignment);
   return kCuSuccess;
 }
 

@@ -72,7 +72,8 @@ int FakeStreams::Record(FakeEvent* event, FakeStream* stream, bool external) {
   }
   // A capture of several streams is not needed, and not here.
   if (!external) return kCaptureIsolation;
-  stream->capture->commands.emplace_back([event](FakeStream& in) {
+  stream->capture->commands.emplace_back([this, event](FakeStream& in) {
+    if (!events_.contains(event)) return kCuInvalidHandle;
     *event = {&in, in.done};
     return kCuSuccess;
   });
@@ -87,6 +88,7 @@ int FakeStreams::Wait(FakeStream* stream, FakeEvent* event, bool external) {
   }
   if (external) {
     stream->capture->commands.emplace_back([this, event](FakeStream& in) {
+      if (!events_.contains(event)) return kCuInvalidHandle;
       if (event->stream != &in) RunTo(event->stream, event->command);
       return kCuSuccess;
     });

@@ -23,28 +23,35 @@ absl::Status EmulatedStream::LaunchFunction(int kernel, const Grid& grid, const 
 
 absl::Status EmulatedStream::Zero(void* memory, size_t bytes) {
   std::memset(memory, 0, bytes);
-  return emulator_.memory().SetWrittenAround(memory)
+  return emulator_.memory().SetWritten(memory, bytes)
              ? absl::OkStatus()
              : absl::InvalidArgumentError("what is cleared lies in no buffer");
 }
 
 absl::Status EmulatedStream::Multiply(const Product& p) {
+  emulate::MemoryWatch& memory = emulator_.memory();
+  bool read = true, wrote = true;
+  const auto value = [&](const float* at) {
+    read = read && memory.IsWritten(at, sizeof(float));
+    return *at;
+  };
   for (int64_t i = 0; i < p.batch * p.m * p.n; ++i) {
     const int64_t matrix = i / (p.m * p.n), row = i / p.n % p.m, column = i % p.n;
     const float* const a = p.a + matrix * p.a_apart;
     const float* const b = p.b + matrix * p.b_apart;
     float* const c = p.c + matrix * p.c_apart + row * p.c_step() + column;
-    float sum = p.adds ? *c : 0;
+    float sum = p.adds ? value(c) : 0;
     for (int64_t j = 0; j < p.k; ++j) {
-      sum += a[p.transpose_a ? j * p.a_step() + row : row * p.a_step() + j] *
-             b[p.transpose_b ? column * p.b_step() + j : j * p.b_step() + column];
+      sum += value(a + (p.transpose_a ? j * p.a_step() + row : row * p.a_step() + j)) *
+             value(b + (p.transpose_b ? column * p.b_step() + j : j * p.b_step() + column));
     }
     *c = sum;
+    wrote = wrote && memory.SetWritten(c, sizeof(float));
   }
   ++launches_;
-  return emulator_.memory().SetWrittenAround(p.c)
-             ? absl::OkStatus()
-             : absl::InvalidArgumentError("a product's result lies in no buffer");
+  if (!read) return absl::InvalidArgumentError("a product reads what nobody has written");
+  return wrote ? absl::OkStatus()
+               : absl::InvalidArgumentError("a product's result lies in no buffer");
 }
 
 absl::Status EmulatedStream::Launch(const Kernel& kernel, const KernelCall& call) {
