@@ -2,7 +2,6 @@
 
 import json
 
-import programs
 import taas
 from acceptance import Acceptance
 from dns_question import addresses
@@ -11,7 +10,6 @@ from job_kinds import KINDS, TFJOB
 DOMAIN = "cluster.local"
 VALUES = (f"operator.clusterDomain={DOMAIN}", "operator.tfjobServices=PerJob",
           "operator.tfjobLegacyLabels=true")
-DEPLOYMENT = "deployment/taas-operator"
 
 
 class SettingsTest(Acceptance):
@@ -22,28 +20,14 @@ class SettingsTest(Acceptance):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.addClassCleanup(cls.upgrade)
-        cls.upgrade(*VALUES)
-
-    @classmethod
-    def upgrade(cls, *values):
         kubectl = cls.its_cluster().kubectl
-        kubectl.run(programs.path("helm"), "upgrade", taas.RELEASE, taas.CHART, "--namespace",
-                    taas.NAMESPACE, "--reset-values",
-                    *(f"--set={value}" for value in (*taas.VALUES, *values)),
-                    "--wait", "--timeout", taas.INSTALL_LIMIT)
-        # Until the pods with the earlier values are gone, so that none of them leads.
-        kubectl("rollout", "status", DEPLOYMENT, "-n", taas.NAMESPACE)
+        cls.addClassCleanup(taas.upgrade, kubectl)
+        taas.upgrade(kubectl, *VALUES)
 
     def setUp(self):
         super().setUp()
-        self.await_true("a leader among the pods with these values", self.leads)
-
-    def leads(self):
-        pods = self.kubectl("get", "pods", "-l", taas.OPERATOR, "-n", taas.NAMESPACE,
-                            "--field-selector=status.phase=Running", "-o",
-                            "jsonpath={.items[*].metadata.name}").split()
-        return taas.leader(self.kubectl) in pods
+        self.await_true("a leader among the pods with these values", lambda:
+                        taas.leads(self.kubectl))
 
     def test_cluster_domain_and_one_service_per_tfjob_make_names_that_are_found(self):
         jobs = [kind.job(f"{kind.short}-domain", {"ps": 1, "worker": 2}) for kind in KINDS]

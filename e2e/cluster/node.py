@@ -219,6 +219,10 @@ disabled_plugins = [{", ".join(unused)}]
                 self._ctr("images", "tag", "--force", line, full)
                 self._ctr("images", "remove", line)
 
+    def name_image(self, image, name):
+        """Another name, both without the registry, for an image that is there."""
+        self._ctr("images", "tag", "--force", "docker.io/" + image, "docker.io/" + name)
+
     def trust(self, registry, authority):
         """Lets it pull from a registry whose certificate the authority in that file has signed."""
         os.mkdir(os.path.join(self.folder, "registries", registry))

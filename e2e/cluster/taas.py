@@ -15,6 +15,7 @@ CLI = os.path.join(programs.TREE, "bin", "taas")
 RELEASE = "taas"
 NAMESPACE = "taas-system"
 OPERATOR = "app.kubernetes.io/name=taas-operator"
+DEPLOYMENT = "deployment/taas-operator"
 ACCOUNT = "taas-operator"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 LEASE = "taas-operator"
@@ -42,6 +43,23 @@ def install(kubectl, *settings):
     kubectl.run(programs.path("helm"), "install", RELEASE, CHART, "--namespace", NAMESPACE,
                 *(f"--set={value}" for value in VALUES), *settings, "--wait", "--timeout",
                 INSTALL_LIMIT)
+
+
+def upgrade(kubectl, *values):
+    """The release with these values beside those of install(), which it has without any."""
+    kubectl.run(programs.path("helm"), "upgrade", RELEASE, CHART, "--namespace", NAMESPACE,
+                "--reset-values", *(f"--set={value}" for value in (*VALUES, *values)),
+                "--wait", "--timeout", INSTALL_LIMIT)
+    # Until the pods with the earlier values are gone, so that none of them leads.
+    kubectl("rollout", "status", DEPLOYMENT, "-n", NAMESPACE)
+
+
+def leads(kubectl):
+    """Whether one of the pods that run leads."""
+    pods = kubectl("get", "pods", "-l", OPERATOR, "-n", NAMESPACE,
+                   "--field-selector=status.phase=Running", "-o",
+                   "jsonpath={.items[*].metadata.name}").split()
+    return leader(kubectl) in pods
 
 
 def operators(kubectl):
