@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build kernel-resources \
-	images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
+	gpu-pack images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -123,6 +123,12 @@ kernel-resources: packages
 	@install -m 644 \
 	"$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)/trainer/kernels/cuda/resources.built.txt" \
 	trainer/kernels/cuda/resources.txt
+
+## make gpu-pack    dist/gpu: pack.tar.xz and `check`, which runs what is in it on a machine with an NVIDIA GPU
+GPU_PROGRAMS = //trainer/cmd:taas-trainer //trainer/kernels/cuda/testing:parity //bench/gpu:gpu_bench
+gpu-pack: packages
+	@$(BAZEL_BUILD) $(GPU_PROGRAMS)
+	@bench/gpu/pack.py --out dist/gpu --bazel-bin "$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)"
 
 ## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names; with CUDA=1 also
 ##              dist/taas-trainer-cuda.tar, for which NVIDIA's libraries are fetched

@@ -49,6 +49,11 @@ class ParityTest(unittest.TestCase):
         self.assertEqual(result["failed"][0]["test"], "DropoutTest.IsItsTwin")
         self.assertIn(f"error {ILLEGAL_ADDRESS}", result["failed"][0]["says"])
 
+    def test_a_card_that_is_lost_fails_each_test_and_ends_none(self):
+        code, result = self.parity(machine=f"{H100}fail kernel 1 {ILLEGAL_ADDRESS}\n")
+        self.assertEqual((code, result["clean"]), (1, False))
+        self.assertGreater(len(result["failed"]), 40)
+
     def test_without_a_card_it_says_why(self):
         code, result = self.parity(machine="")
         self.assertEqual(code, 1)

@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+"""The program gpu_bench on the driver that stands for NVIDIA's: each command, with small rows."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
+                        os.environ.get("TEST_WORKSPACE", ""))
+BENCH = os.path.join(RUNFILES, "bench/gpu/gpu_bench")
+CUDA = os.path.join(RUNFILES, "trainer/cuda/fake")
+H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
+# Those with an op that has no kernel for GPUs yet.
+MISSING = {"LSTM", "GPT-2"}
+ILLEGAL_ADDRESS = 700
+
+
+class GpuBenchTest(unittest.TestCase):
+
+    def bench(self, *arguments, machine=H100):
+        """Its exit code, what it wrote, and what it said."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        with open(f"{folder}/machine", "w", encoding="utf-8") as file:
+            file.write(machine)
+        ended = subprocess.run(
+            [BENCH, *arguments, "--out", f"{folder}/out", "--small"], check=False, timeout=280,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": f"{folder}/machine"})
+        said = ended.stdout.decode()
+        print(said)
+        if not os.path.exists(f"{folder}/out"):
+            return ended.returncode, None, said
+        with open(f"{folder}/out", encoding="utf-8") as file:
+            return ended.returncode, json.load(file), said
+
+    def test_steps_are_those_of_the_processor(self):
+        code, result, _ = self.bench("steps")
+        rows = {row["name"]: row for row in result["rows"]}
+        self.assertEqual({name for name, row in rows.items() if "missing" in row}, MISSING)
+        for name, row in rows.items():
+            if name in MISSING:
+                continue
+            with self.subTest(name):
+                self.assertTrue(row["clean"], row)
+                self.assertTrue(row["sameBits"])
+                self.assertLess(row["variables"], 0.1)
+        self.assertGreaterEqual(len(rows), 10)
+        self.assertEqual((code, result["complete"]), (0, True))
+        self.assertEqual(result["device"], "NVIDIA H100 80GB HBM3")
+
+    def test_steps_that_fail_are_not_clean_and_lose_no_row(self):
+        code, result, _ = self.bench("steps", machine=f"{H100}fail kernel 1500 {ILLEGAL_ADDRESS}\n")
+        self.assertEqual((code, result["complete"]), (1, True))
+        self.assertTrue(result["rows"][0].get("clean"), result["rows"][0])
+        errors = [row for row in result["rows"] if "error" in row]
+        self.assertIn(f"error {ILLEGAL_ADDRESS}", errors[0]["error"])
+
+    def test_models_are_measured(self):
+        code, result, _ = self.bench("models", "--seconds", "0.01")
+        self.assertEqual((code, result["complete"]), (0, True))
+        for row in result["rows"]:
+            if "missing" in row:
+                continue
+            with self.subTest(row["name"]):
+                self.assertEqual(len(row["rounds"]), 9)
+                self.assertEqual(sorted(row["rounds"])[4], row["ms"])
+                self.assertAlmostEqual(row["examplesPerSecond"], 1e3 * row["batch"] / row["ms"])
+        self.assertEqual({row["name"] for row in result["rows"] if "missing" in row}, MISSING)
+
+    def test_kernels_are_measured_beside_a_copy(self):
+        code, result, _ = self.bench("kernels", "--seconds", "0.001", "--bytes", "16384")
+        self.assertEqual((code, result["complete"]), (0, True))
+        rows = {row["name"]: row for row in result["rows"]}
+        self.assertEqual([row for row in rows.values() if "error" in row or "missing" in row], [])
+        self.assertEqual(rows["copy"]["bytes"], 2 * 16384)
+        self.assertEqual(rows["Add"]["bytes"], 3 * 16384)
+        self.assertEqual(rows["ApplyAdam"]["bytes"], 7 * 16384)
+        self.assertEqual(rows["DecodePixels"]["bytes"], 5 * 16384 // 4)
+        for row in rows.values():
+            self.assertAlmostEqual(row["gigabytesPerSecond"], row["bytes"] / row["ms"] / 1e6)
+            self.assertAlmostEqual(
+                row["shareOfCopy"],
+                row["gigabytesPerSecond"] / rows["copy"]["gigabytesPerSecond"])
+
+    def test_only_some_rows(self):
+        _, result, _ = self.bench("steps", "--only", "LeNet")
+        self.assertEqual([row["name"] for row in result["rows"]], ["LeNet"])
+
+    def test_without_a_card_it_says_why(self):
+        code, result, said = self.bench("steps", machine="")
+        self.assertEqual((code, result), (1, None))
+        self.assertIn("this process sees 0", said)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

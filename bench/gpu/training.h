@@ -1,0 +1,64 @@
+// A row's model in training: batches of random bytes and ids in memory of the host, one session,
+// one optimizer. A step does what the trainer's does: it copies the next batch into the session's
+// inputs and runs gradients and update as one.
+//
+// Ownership: owns model, session and data, borrows the runtime. Threads: one. Errors: those of
+// model, session and device; InvalidArgument for a model of which the device has no kernel.
+//
+//   ASSIGN_OR_RETURN(const auto training, Training::Make(CpuRuntime(), row));
+//   RETURN_IF_ERROR(training->Step());
+
+#ifndef BENCH_GPU_TRAINING_H_
+#define BENCH_GPU_TRAINING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bench/gpu/rows.h"
+#include "trainer/data/dataset.h"
+#include "trainer/graph/runtime.h"
+#include "trainer/graph/session.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/task/model_update.h"
+
+namespace taas::bench {
+
+class Training {
+ public:
+  static absl::StatusOr<std::unique_ptr<Training>> Make(const Runtime& runtime, const Row& row,
+                                                        int threads = 1);
+
+  absl::Status Step();
+  float loss() const { return session_->loss(); }
+  size_t parameters() const;  // That are trained.
+  absl::StatusOr<std::vector<std::vector<float>>> Variables() const;
+
+ private:
+  struct Batch {
+    std::vector<float> features, targets;
+    std::vector<uint8_t> pixels;
+    std::vector<int64_t> ids;
+    std::vector<int32_t> labels;
+  };
+
+  Training(Model model, std::unique_ptr<Optimizer> optimizer, std::unique_ptr<Session> session)
+      : model_(std::move(model)),
+        optimizer_(std::move(optimizer)),
+        session_(std::move(session)) {}
+  void MakeBatches(const Row& row);
+
+  const Model model_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  const std::unique_ptr<Session> session_;
+  std::unique_ptr<ModelUpdate> update_;
+  std::vector<Batch> batches_;
+  int64_t step_ = 0;
+};
+
+}  // namespace taas::bench
+
+#endif  // BENCH_GPU_TRAINING_H_
