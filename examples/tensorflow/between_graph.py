@@ -130,13 +130,15 @@ def build(flags, training_replicas):
 
 
 class EvaluateAtEnd(tf.train.SessionRunHook):
-    """The accuracy with the variables as they are when training stops."""
+    """The accuracy with the variables as they are when training stops, and at which step."""
 
-    def __init__(self, accuracy, feed):
-        self._accuracy, self._feed, self.result = accuracy, feed, None
+    def __init__(self, accuracy, global_step, feed):
+        self._fetches, self._feed = (accuracy, global_step), feed
+        self.result, self.step = None, None
 
     def end(self, session):
-        self.result = float(session.run(self._accuracy, self._feed))
+        accuracy, step = session.run(self._fetches, self._feed)
+        self.result, self.step = float(accuracy), int(step)
 
 
 def await_variables(server, config):
@@ -172,7 +174,9 @@ def main():
         images, labels, loss, accuracy, global_step, train, optimizer = build(
             flags, training_replicas
         )
-        evaluation = EvaluateAtEnd(accuracy, {images: test_images, labels: test_labels})
+        evaluation = EvaluateAtEnd(
+            accuracy, global_step, {images: test_images, labels: test_labels}
+        )
         hooks = [tf.train.StopAtStepHook(last_step=flags.max_steps)] + (
             [evaluation] if is_chief else []
         )
@@ -212,14 +216,14 @@ def main():
                     )
                 ended = time.time()
         if is_chief:
+            # Workers may have made all steps before this process came to its first.
+            rate = 0.0 if first is None else (int(step) - int(first)) / (ended - since)
             print(
                 json.dumps(
                     {
-                        "step": int(step),
+                        "step": evaluation.step,
                         "accuracy": evaluation.result,
-                        "globalStepsPerSecond": round(
-                            (int(step) - int(first)) / (ended - since), 1
-                        ),
+                        "globalStepsPerSecond": round(rate, 1),
                     }
                 ),
                 flush=True,

@@ -247,7 +247,7 @@ class EngineSpec(TypedDict, total=False):
     interOpThreads: int
     intraOpThreads: int
     deterministic: bool
-    precision: Literal["float32", "bfloat16"]
+    precision: Literal["float32", "tf32", "bfloat16"]
     trace: TraceSpec
 
 

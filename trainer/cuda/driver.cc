@@ -45,14 +45,15 @@ const char* AdviceOn(int result) {
     case 803: return "the driver's library and its kernel module are of different releases: start "
                      "the machine, or the container, anew";
     case 804: return "this driver is a compatibility package that does not work with this GPU";
-    case kCuUnknown: return "often the device files /dev/nvidia* are missing: is nvidia-modprobe run, or "
-                     "the container given a GPU?";
+    case kCuUnknown:
+      return "often the device files /dev/nvidia* are missing: is nvidia-modprobe run, or the "
+             "container given a GPU?";
     default: return "";
   }
 }
 
-// What a device does not come back from in this process: it is lost, its memory or a link is broken,
-// or a kernel has done what it may not.
+// What a device does not come back from in this process: it is lost, its memory or a link is
+// broken, or a kernel has done what it may not.
 bool IsLost(int result) {
   constexpr int kLost[] = {kCuEccUncorrectable,   kCuNvlinkUncorrectable, kCuContained,
                            kCuIllegalAddress,     kCuLaunchTimeout,       kCuAssert,
