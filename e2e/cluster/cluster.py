@@ -31,7 +31,7 @@ from sandbox import Sandbox
 # The name that examples/own-image.yaml has; there is no registry to pull it from.
 SHELL_IMAGE = "busybox:1.37"
 SHELL_NAMES = (PAUSE_IMAGE, "docker.io/library/" + SHELL_IMAGE)
-# All tests that have a real node need a few in the end: images, claims and logs. With less than
+# All tests that have a real node need a few GB in the end: images, claims, logs. With less than
 # this nothing of it would work.
 DISK_BYTES_MIN = 10 ** 9
 
