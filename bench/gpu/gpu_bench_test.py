@@ -3,15 +3,17 @@
 
 import json
 import os
-import subprocess
+import sys
 import tempfile
 import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
 BENCH = os.path.join(RUNFILES, "bench/gpu/gpu_bench")
-CUDA = os.path.join(RUNFILES, "trainer/cuda/fake")
-H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
+sys.path.insert(0, os.path.join(RUNFILES, "trainer/cuda/fake"))
+import fake_machine  # pylint: disable=wrong-import-position
+from fake_machine import H100  # pylint: disable=wrong-import-position
+
 ILLEGAL_ADDRESS = 700
 
 
@@ -20,13 +22,8 @@ class GpuBenchTest(unittest.TestCase):
     def bench(self, *arguments, machine=H100):
         """Its exit code, what it wrote, and what it said."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        with open(f"{folder}/machine", "w", encoding="utf-8") as file:
-            file.write(machine)
-        ended = subprocess.run(
-            [BENCH, *arguments, "--out", f"{folder}/out", "--small"], check=False, timeout=280,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": f"{folder}/machine"})
-        said = ended.stdout.decode()
+        ended = fake_machine.run([BENCH, *arguments, "--out", f"{folder}/out", "--small"], machine)
+        said = ended.stdout
         print(said)
         if not os.path.exists(f"{folder}/out"):
             return ended.returncode, None, said

@@ -30,6 +30,10 @@ SOCKET = "taas-e2e-gpu.sock"
 IN_CONTAINER = "/run/taas-e2e-gpus"
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"
 MEMORY_MIB = 81559
+# Of jobs on its devices, which train until a test ends, beside others.
+STEPS = 2_000_000_000
+SMALL = {"requests": {"cpu": "10m", "memory": "256Mi"},
+         "limits": {"cpu": "100m", "memory": "256Mi"}}
 # Between two looks at the state; there are few devices and one reader.
 LOOK_S = 0.2
 

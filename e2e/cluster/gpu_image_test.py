@@ -12,7 +12,7 @@ import os
 import programs
 import taas
 from cluster import SHELL_IMAGE
-from device_plugin import DevicePlugin
+from device_plugin import SMALL, STEPS, DevicePlugin
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
 
 GPUS = [f"GPU-3d1e0f52-0000-4000-8000-00000000000{digit}" for digit in "cde"]
@@ -20,9 +20,6 @@ with open(os.path.join(programs.TREE, "VERSION"), encoding="ascii") as version:
     VERSION = version.read().strip()
 TRAINER = f"taas/trainer:{VERSION}"
 CUDA = f"taas/trainer-cuda:{VERSION}"
-STEPS = 2_000_000_000
-SMALL = {"requests": {"cpu": "10m", "memory": "256Mi"},
-         "limits": {"cpu": "100m", "memory": "256Mi"}}
 
 
 class GpuImageTest(Scenario):

@@ -9,14 +9,10 @@ import json
 import urllib.request
 
 from dashboard_scenario import PERSON, DashboardScenario
-from device_plugin import MEMORY_MIB, DevicePlugin
+from device_plugin import MEMORY_MIB, SMALL, STEPS, DevicePlugin
 
 FIRST = "GPU-3d1e0f52-0000-4000-8000-00000000000a"
 SECOND = "GPU-3d1e0f52-0000-4000-8000-00000000000b"
-STEPS = 2_000_000_000
-# It trains until the test ends, beside others.
-SMALL = {"requests": {"cpu": "10m", "memory": "256Mi"},
-         "limits": {"cpu": "100m", "memory": "256Mi"}}
 
 
 class GpuMapTest(DashboardScenario):

@@ -4,14 +4,16 @@
 import json
 import os
 import re
-import subprocess
-import tempfile
+import sys
 import unittest
 
 from processes import ENDLESS, RUNFILES, TOGETHER, TRAINER, Job
 
 CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
-H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
+sys.path.insert(0, CUDA)
+import fake_machine  # pylint: disable=wrong-import-position
+from fake_machine import H100  # pylint: disable=wrong-import-position
+
 SMALL = "device 9 0 3000000 132 1 small\n"
 ECC_UNCORRECTABLE, CONTAINED = 214, 226
 BAD_NODE = 3
@@ -109,14 +111,7 @@ class GpuTrainingTest(unittest.TestCase):
 class CheckTest(unittest.TestCase):
 
     def check(self, machine, *arguments):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "machine")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(machine)
-            return subprocess.run(
-                [TRAINER, "devices", "--check", *arguments], text=True, check=False,
-                stdout=subprocess.PIPE,
-                env={"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": path})
+        return fake_machine.run([TRAINER, "devices", "--check", *arguments], machine)
 
     def test_a_gpu_that_computes_right_is_measured(self):
         done = self.check(SMALL + "device 7 0 1000000 40 0 old\n", "--format=json")

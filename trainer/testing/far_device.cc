@@ -1,13 +1,11 @@
 #include "trainer/testing/far_device.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,62 +16,19 @@
 #include "operator/base/random.h"
 #include "trainer/graph/recorded_program.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/closed_memory.h"
 
 namespace taas {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr uint64_t kSeed = 7;
-
-// The memory of the device: open while it computes.
-class FarMemory {
- public:
-  void* Add(size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    void* const memory = mmap(nullptr, bytes, Protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    sizes_[static_cast<std::byte*>(memory)] = bytes;
-    return memory;
-  }
-  void Remove(void* memory) {
-    const std::lock_guard lock(mutex_);
-    munmap(memory, sizes_.extract(static_cast<std::byte*>(memory)).mapped());
-  }
-  bool Contains(const void* address) {
-    const std::lock_guard lock(mutex_);
-    auto after = sizes_.upper_bound(static_cast<const std::byte*>(address));
-    if (after == sizes_.begin()) return false;
-    --after;
-    return static_cast<const std::byte*>(address) < after->first + after->second;
-  }
-  void Open() {
-    const std::lock_guard lock(mutex_);
-    if (++open_ == 1) Protect();
-  }
-  void Close() {
-    const std::lock_guard lock(mutex_);
-    if (--open_ == 0) Protect();
-  }
-
- private:
-  int Protection() const { return open_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
-  void Protect() {
-    for (const auto& [memory, bytes] : sizes_) {
-      CHECK(mprotect(memory, bytes, Protection()) == 0) << "mprotect";
-    }
-  }
-
-  std::mutex mutex_;
-  std::map<std::byte*, size_t, std::less<>> sizes_;
-  int open_ = 0;  // Of one thread, a copy within a command.
-};
 
 class FarStream;
 
 // All streams, of which one runs at a time: it may have to run others, up to an event.
 class FarStreams {
  public:
-  explicit FarStreams(FarMemory& memory) : memory(memory) {}
+  explicit FarStreams(ClosedMemory& memory) : memory(memory) {}
   void Add(FarStream* stream) {
     const std::lock_guard lock(running);
     streams_.push_back(stream);
@@ -87,7 +42,7 @@ class FarStreams {
   // All of a stream up to that command; one that is gone has dropped what it had.
   void RunTo(FarStream* stream, int64_t command);
 
-  FarMemory& memory;
+  ClosedMemory& memory;
   std::recursive_mutex running;
 
  private:
@@ -205,7 +160,7 @@ class FarStream : public Stream {
   // A kernel of a GPU would not see anything else.
   void CheckMemory(const KernelCall& call) {
     const auto check = [this](const void* address, const char* what) {
-      CHECK(address == nullptr || streams_.memory.Contains(address))
+      CHECK(address == nullptr || streams_.memory.Contains(reinterpret_cast<uint64_t>(address), 1))
           << what << " of a kernel lies in memory of the host";
     };
     for (const void* const input : call.inputs) check(input, "an input");
@@ -244,16 +199,21 @@ class Far : public Device {
   bool prefers_programs() const override { return true; }
   absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override {
     if (kind == MemoryKind::kPinned) return CpuRuntime().devices[0]->Allocate(bytes, kind);
-    const size_t rounded = std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
-    void* const memory = memory_.Add(rounded);
-    if (memory == nullptr) return absl::ResourceExhaustedError("no far memory");
-    return Buffer(memory, rounded, [this](void* gone) { memory_.Remove(gone); }, kind);
+    const size_t some = std::max<size_t>(bytes, 1);
+    const uint64_t address = memory_.Allocate(some);
+    if (address == 0) return absl::ResourceExhaustedError("no far memory");
+    return Buffer(
+        reinterpret_cast<void*>(address), some,
+        [this](void* gone) {
+          CHECK(memory_.Free(reinterpret_cast<uint64_t>(gone))) << "memory of another device";
+        },
+        kind);
   }
   std::unique_ptr<Stream> MakeStream() override { return std::make_unique<FarStream>(streams_); }
   std::unique_ptr<Event> MakeEvent() override { return std::make_unique<FarEvent>(streams_); }
 
  private:
-  FarMemory memory_;
+  ClosedMemory memory_;
   FarStreams streams_{memory_};
 };
 

@@ -4,23 +4,21 @@
 // captures; memory that is not of the device, or not as long.
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/emulate/emulator.h"
 #include "trainer/cuda/fake/fake_control.h"
-#include "trainer/cuda/fake/fake_memory.h"
+#include "trainer/cuda/fake/fake_machine.h"
 #include "trainer/cuda/fake/fake_streams.h"
 #include "trainer/kernels/cuda/testing/emulated_functions.h"
+#include "trainer/testing/closed_memory.h"
 
 namespace taas::cuda::fake {
 namespace {
@@ -37,7 +35,7 @@ struct Calls {
 
 // All of it is of the process, as the driver's is.
 struct State {
-  FakeMemory memory;
+  ClosedMemory memory;
   FakeStreams streams{memory};
   emulate::Emulator emulator{/*watched=*/false};
   std::mutex mutex;
@@ -81,7 +79,7 @@ FakeGraph* Of(CuGraph graph) { return reinterpret_cast<FakeGraph*>(graph); }
 FakeGraph* Of(CuGraphExec graph) { return reinterpret_cast<FakeGraph*>(graph); }
 
 bool IsThere(uint64_t address, size_t bytes) {
-  FakeMemory& memory = Its().memory;
+  ClosedMemory& memory = Its().memory;
   return memory.Contains(address, bytes) || !memory.Touches(address, bytes);
 }
 
@@ -96,20 +94,6 @@ int RunKernel(int kernel, const emulate::Launch& launch, const std::vector<char>
   if (status.ok()) return kCuSuccess;
   std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   return kCuLaunchFailed;
-}
-
-// Of the machine's file, for programs that no test can call.
-void ReadFailures() {
-  const char* const path = std::getenv("TAAS_FAKE_CUDA");
-  std::ifstream file(path == nullptr ? "" : path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream text(line);
-    std::string what, function;
-    int nth = 0, result = 0;
-    if (text >> what >> function >> nth >> result && what == "fail") {
-      FakeCudaFailAt(function.c_str(), nth, result);
-    }
-  }
 }
 
 int NumberOf(const char* name) {
@@ -163,7 +147,10 @@ int cuDevicePrimaryCtxRetain(CuContext* context, int device) {
   if (const int result = cuDeviceTotalMem_v2(&bytes, device)) return result;
   State& its = Its();
   its.memory.SetLimit(bytes);  // All devices of one process share one, which is enough for tests.
-  ReadFailures();
+  // Of programs that no test can call.
+  for (const FakeFailure& failure : ReadMachine().failures) {
+    FakeCudaFailAt(failure.function.c_str(), failure.nth, failure.result);
+  }
   const std::lock_guard lock(its.mutex);
   ++its.contexts[device];
   *context = reinterpret_cast<CuContext>(static_cast<uintptr_t>(device) + 1);

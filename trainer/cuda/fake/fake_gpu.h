@@ -22,7 +22,7 @@ inline constexpr char kH100[] = "device 9 0 85899345920 132 1 NVIDIA H100 80GB H
 
 class FakeGpu {
  public:
-  // `machine`: what fake_cuda.cc reads. Computes on the first `devices` of it.
+  // `machine`: what fake_machine.h reads. Computes on the first `devices` of it.
   explicit FakeGpu(const std::string& machine = kH100, int devices = 1);
   FakeGpu(const FakeGpu&) = delete;
   FakeGpu& operator=(const FakeGpu&) = delete;

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "operator/base/random.h"
-#include "trainer/cuda/fake/fake_memory.h"
+#include "trainer/testing/closed_memory.h"
 
 namespace taas::cuda::fake {
 
@@ -50,7 +50,7 @@ struct FakeEvent {
 
 class FakeStreams {
  public:
-  explicit FakeStreams(FakeMemory& memory) : memory_(memory) {}
+  explicit FakeStreams(ClosedMemory& memory) : memory_(memory) {}
 
   FakeStream* MakeStream();
   int DestroyStream(FakeStream* stream);
@@ -87,7 +87,7 @@ class FakeStreams {
   void RunSome();
   void RunTo(FakeStream* stream, int64_t command);
 
-  FakeMemory& memory_;
+  ClosedMemory& memory_;
   std::recursive_mutex mutex_;
   std::set<FakeStream*> streams_;
   std::set<FakeEvent*> events_;

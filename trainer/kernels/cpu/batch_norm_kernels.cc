@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/kernels/cpu/rows.h"
+#include "trainer/graph/rows.h"
 #include "trainer/loops/image_loops.h"
 #include "trainer/loops/loops.h"
 #include "trainer/loops/parallel.h"

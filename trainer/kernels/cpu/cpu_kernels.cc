@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "trainer/graph/rows.h"
 #include "trainer/kernels/cpu/attention_kernels.h"
 #include "trainer/kernels/cpu/batch_norm_kernels.h"
 #include "trainer/kernels/cpu/conv_kernels.h"
@@ -12,7 +13,6 @@
 #include "trainer/kernels/cpu/loss_kernels.h"
 #include "trainer/kernels/cpu/lstm_kernels.h"
 #include "trainer/kernels/cpu/product.h"
-#include "trainer/kernels/cpu/rows.h"
 #include "trainer/kernels/cpu/sequence_kernels.h"
 #include "trainer/kernels/cpu/update_kernels.h"
 #include "trainer/loops/loops.h"

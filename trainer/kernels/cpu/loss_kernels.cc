@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trainer/graph/rows.h"
 #include "trainer/kernels/cpu/report.h"
-#include "trainer/kernels/cpu/rows.h"
 #include "trainer/loops/loops.h"
 #include "trainer/loops/parallel.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/graph/rows.h"
 #include "trainer/kernels/cpu/report.h"
-#include "trainer/kernels/cpu/rows.h"
 #include "trainer/loops/loops.h"
 #include "trainer/loops/parallel.h"
 #include "trainer/loops/sequence_loops.h"

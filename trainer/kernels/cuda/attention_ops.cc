@@ -32,7 +32,7 @@ struct Shaped {
   int64_t blocks() const { return (steps + queries - 1) / queries; }
   // Of a part, without its gradients.
   size_t scores_bytes() const {
-    return (static_cast<size_t>(at_once * queries * steps) * sizeof(float) + 255) / 256 * 256;
+    return Aligned(static_cast<size_t>(at_once * queries * steps) * sizeof(float));
   }
 };
 

@@ -31,8 +31,7 @@ struct Convolution {
   }
   size_t patches_bytes() const {
     if (is_product()) return 0;
-    const auto bytes = static_cast<size_t>(at_once * places() * patch()) * sizeof(float);
-    return (bytes + 255) / 256 * 256;
+    return Aligned(static_cast<size_t>(at_once * places() * patch()) * sizeof(float));
   }
 };
 

@@ -7,18 +7,11 @@
 #include "trainer/kernels/cuda/dropout.h"
 
 #include "trainer/kernels/cuda/kernels.h"
+#include "trainer/kernels/cuda/random_bits.h"
 
 using namespace taas::cuda;
 
 namespace {
-
-// The first number of SeededRandom (operator/base/random.h) with that seed.
-__device__ uint32_t KeyOf(uint64_t seed) {
-  uint64_t z = seed + 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return static_cast<uint32_t>(z ^ (z >> 31));
-}
 
 // Wellons' lowbias32, as in the processor's loop.
 __device__ uint32_t Mix(uint32_t x) {
@@ -36,8 +29,8 @@ extern "C" __global__ void DropoutKernel(const DropoutParams p) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= p.count) return;  // The last block is partly idle.
   constexpr float kUnit = 1.0f / 16777216.0f;  // Of 24 bits, all that a float has.
-  const uint32_t key =
-      KeyOf(p.layer ^ (static_cast<uint64_t>(p.block->step) * 0x9e3779b97f4a7c15ULL));
+  SeededNumbers of_step{p.layer ^ (static_cast<uint64_t>(p.block->step) * kGolden)};
+  const auto key = static_cast<uint32_t>(of_step.Next());
   const uint32_t drawn = Mix(static_cast<uint32_t>(i) ^ key) >> 8;
   const float unit = static_cast<float>(drawn) * kUnit;
   const float factor = 1.0f / (1.0f - p.rate);

@@ -79,6 +79,12 @@ inline Grid ForElements(int64_t count, int64_t each = 1) {
   return {.x = static_cast<unsigned>((count + per_block - 1) / per_block)};
 }
 
+// Rounded up: what follows it in a kernel's scratch memory begins where a GPU's own memory would.
+inline size_t Aligned(size_t bytes) {
+  constexpr size_t kAlignment = 256;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 }  // namespace taas::cuda
 
 #endif  // TRAINER_KERNELS_CUDA_LAUNCH_H_

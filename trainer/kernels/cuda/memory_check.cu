@@ -6,30 +6,20 @@
 
 #include "trainer/kernels/cuda/kernels.h"
 #include "trainer/kernels/cuda/memory_check.h"
+#include "trainer/kernels/cuda/random_bits.h"
 
 using namespace taas::cuda;
-
-namespace {
-
-// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-__device__ uint64_t Mix(uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
-}  // namespace
 
 extern "C" __global__ void PatternKernel(const PatternParams p) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= p.count) return;  // The last block is partly idle.
-  p.words[i] = Mix(static_cast<uint64_t>(i) ^ p.seed);
+  p.words[i] = SplitMix(static_cast<uint64_t>(i) ^ p.seed);
 }
 
 extern "C" __global__ void PatternCheckKernel(const PatternCheckParams p) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= p.count) return;  // The last block is partly idle.
-  if (p.words[i] == Mix(static_cast<uint64_t>(i) ^ p.seed)) return;
+  if (p.words[i] == SplitMix(static_cast<uint64_t>(i) ^ p.seed)) return;
   atomicAdd(&p.faults->count, 1ull);
   atomicMin(&p.faults->first, static_cast<unsigned long long>(i));
 }

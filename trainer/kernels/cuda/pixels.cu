@@ -10,6 +10,7 @@
 
 #include "trainer/kernels/cuda/kernels.h"
 #include "trainer/kernels/cuda/places.h"
+#include "trainer/kernels/cuda/random_bits.h"
 
 using namespace taas::cuda;
 
@@ -29,31 +30,13 @@ __device__ float Decode(float pixel, float scale, float offset) {
   return __fadd_rn(__fmul_rn(scale, pixel), offset);
 }
 
-// As SeededRandom (operator/base/random.h) has it, number by number.
-struct Numbers {
-  uint64_t state;
-
-  __device__ uint64_t Next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  __device__ uint64_t Below(uint64_t limit) {
-    const uint64_t most = UINT64_MAX - (UINT64_MAX % limit + 1) % limit;
-    uint64_t value = Next();
-    while (value > most) value = Next();
-    return value % limit;
-  }
-};
-
 }  // namespace
 
 extern "C" __global__ void AugmentPixelsKernel(const AugmentPixelsParams p) {
   __shared__ int64_t drawn[3];
   const int64_t image = blockIdx.x;
   if (threadIdx.x == 0) {
-    Numbers numbers{static_cast<uint64_t>(p.seeds[image])};
+    SeededNumbers numbers{static_cast<uint64_t>(p.seeds[image])};
     const uint64_t places = 2 * static_cast<uint64_t>(p.padding) + 1;
     drawn[0] = static_cast<int64_t>(numbers.Below(places)) - p.padding;
     drawn[1] = static_cast<int64_t>(numbers.Below(places)) - p.padding;

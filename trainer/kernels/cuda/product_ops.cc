@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/graph/rows.h"
+
 namespace taas::cuda {
 namespace {
 
@@ -10,16 +12,13 @@ namespace {
 constexpr int64_t kWorkspaceBytesMax = 32 << 20, kSplitsMax = 16;
 
 absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
-  const Shape& a = spec.inputs[0].shape;
+  const Rows a = RowsOf(spec.inputs[0].shape);
   Product product{.transpose_a = spec.attributes.Bool("transpose_a"),
                   .transpose_b = spec.attributes.Bool("transpose_b"),
                   .precision = spec.products};
-  const int64_t columns = a.dim(a.rank() - 1);
-  const int64_t rows = columns == 0 ? 0 : a.count() / columns;
-  const Shape& c = spec.outputs[0].shape;
-  product.n = c.dim(c.rank() - 1);
-  product.m = product.transpose_a ? columns : rows;
-  product.k = product.transpose_a ? rows : columns;
+  product.n = RowsOf(spec.outputs[0].shape).columns;
+  product.m = product.transpose_a ? a.columns : a.rows;
+  product.k = product.transpose_a ? a.rows : a.columns;
   product.workspace_bytes = WorkspaceBytesFor(product.m, product.n);
   return Kernel{.run =
                     [product](const KernelCall& call) {

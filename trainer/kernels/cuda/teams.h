@@ -14,23 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trainer/graph/tensor_type.h"
+#include "trainer/graph/rows.h"
 #include "trainer/kernels/cuda/block_sums.h"
 #include "trainer/kernels/cuda/channel_tiles.h"
 #include "trainer/kernels/cuda/launch.h"
 
 namespace taas::cuda {
-
-// A tensor as a matrix whose rows are its last axis.
-struct Rows {
-  int64_t rows = 0;
-  int64_t columns = 0;
-};
-
-inline Rows RowsOf(const Shape& shape) {
-  const int64_t columns = shape.dim(shape.rank() - 1);
-  return {columns == 0 ? 0 : shape.count() / columns, columns};
-}
 
 // Whether a warp takes a row, rather than a block.
 inline bool OfWarps(const Rows& x) { return x.columns <= kWarpColumnsMax; }

@@ -3,15 +3,17 @@
 
 import json
 import os
-import subprocess
+import sys
 import tempfile
 import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
 PARITY = os.path.join(RUNFILES, "trainer/kernels/cuda/testing/parity")
-CUDA = os.path.join(RUNFILES, "trainer/cuda/fake")
-H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
+sys.path.insert(0, os.path.join(RUNFILES, "trainer/cuda/fake"))
+import fake_machine  # pylint: disable=wrong-import-position
+from fake_machine import H100  # pylint: disable=wrong-import-position
+
 ILLEGAL_ADDRESS = 700
 
 
@@ -20,13 +22,8 @@ class ParityTest(unittest.TestCase):
     def parity(self, *arguments, machine=H100):
         """Its exit code, and what it wrote."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        with open(f"{folder}/machine", "w", encoding="utf-8") as file:
-            file.write(machine)
-        ended = subprocess.run(
-            [PARITY, "--out", f"{folder}/out", *arguments], check=False, timeout=280,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": f"{folder}/machine"})
-        print(ended.stdout.decode()[-4_000:])
+        ended = fake_machine.run([PARITY, "--out", f"{folder}/out", *arguments], machine)
+        print(ended.stdout[-4_000:])
         with open(f"{folder}/out", encoding="utf-8") as file:
             return ended.returncode, json.load(file)
 

@@ -1,10 +1,10 @@
-#include "trainer/cuda/fake/fake_memory.h"
+#include "trainer/testing/closed_memory.h"
 
 #include <sys/mman.h>
 
 #include "operator/base/check.h"
 
-namespace taas::cuda::fake {
+namespace taas {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -14,12 +14,12 @@ size_t Mapped(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage + kPage
 
 }  // namespace
 
-void FakeMemory::SetLimit(size_t bytes) {
+void ClosedMemory::SetLimit(size_t bytes) {
   const std::lock_guard lock(mutex_);
   limit_ = bytes;
 }
 
-uint64_t FakeMemory::Allocate(size_t bytes) {
+uint64_t ClosedMemory::Allocate(size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes == 0 || bytes > limit_ - used_) return 0;
   void* const memory =
@@ -32,7 +32,7 @@ uint64_t FakeMemory::Allocate(size_t bytes) {
   return address;
 }
 
-bool FakeMemory::Free(uint64_t address) {
+bool ClosedMemory::Free(uint64_t address) {
   const std::lock_guard lock(mutex_);
   const auto found = sizes_.find(address);
   if (found == sizes_.end()) return false;
@@ -42,7 +42,7 @@ bool FakeMemory::Free(uint64_t address) {
   return true;
 }
 
-bool FakeMemory::Contains(uint64_t address, size_t bytes) {
+bool ClosedMemory::Contains(uint64_t address, size_t bytes) {
   const std::lock_guard lock(mutex_);
   auto after = sizes_.upper_bound(address);
   if (after == sizes_.begin()) return false;
@@ -50,7 +50,7 @@ bool FakeMemory::Contains(uint64_t address, size_t bytes) {
   return address + bytes <= after->first + after->second;
 }
 
-bool FakeMemory::Touches(uint64_t address, size_t bytes) {
+bool ClosedMemory::Touches(uint64_t address, size_t bytes) {
   const std::lock_guard lock(mutex_);
   auto after = sizes_.lower_bound(address + bytes);
   if (after == sizes_.begin()) return false;
@@ -58,43 +58,43 @@ bool FakeMemory::Touches(uint64_t address, size_t bytes) {
   return address < after->first + Mapped(after->second);
 }
 
-size_t FakeMemory::count() {
+size_t ClosedMemory::count() {
   const std::lock_guard lock(mutex_);
   return sizes_.size();
 }
 
-size_t FakeMemory::bytes() {
+size_t ClosedMemory::bytes() {
   const std::lock_guard lock(mutex_);
   return used_;
 }
 
-size_t FakeMemory::limit() {
+size_t ClosedMemory::limit() {
   const std::lock_guard lock(mutex_);
   return limit_;
 }
 
-void FakeMemory::FlipBits() {
+void ClosedMemory::FlipBits() {
   const std::lock_guard lock(mutex_);
   for (const auto& [address, bytes] : sizes_) *reinterpret_cast<char*>(address + bytes / 2) ^= 1;
 }
 
-void FakeMemory::Open() {
+void ClosedMemory::Open() {
   const std::lock_guard lock(mutex_);
   if (++open_ == 1) Protect();
 }
 
-void FakeMemory::Close() {
+void ClosedMemory::Close() {
   const std::lock_guard lock(mutex_);
   if (--open_ == 0) Protect();
 }
 
-int FakeMemory::Protection() const { return open_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
+int ClosedMemory::Protection() const { return open_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
 
-void FakeMemory::Protect() {
+void ClosedMemory::Protect() {
   for (const auto& [address, bytes] : sizes_) {
     CHECK(mprotect(reinterpret_cast<void*>(address), Mapped(bytes) - kPage, Protection()) == 0)
         << "mprotect";
   }
 }
 
-}  // namespace taas::cuda::fake
+}  // namespace taas

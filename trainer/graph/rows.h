@@ -4,8 +4,8 @@
 //
 //   const auto [rows, columns] = RowsOf(spec.inputs[0].shape);
 
-#ifndef TRAINER_KERNELS_CPU_ROWS_H_
-#define TRAINER_KERNELS_CPU_ROWS_H_
+#ifndef TRAINER_GRAPH_ROWS_H_
+#define TRAINER_GRAPH_ROWS_H_
 
 #include <cstdint>
 
@@ -25,4 +25,4 @@ inline Rows RowsOf(const Shape& shape) {
 
 }  // namespace taas
 
-#endif  // TRAINER_KERNELS_CPU_ROWS_H_
+#endif  // TRAINER_GRAPH_ROWS_H_

@@ -1,19 +1,24 @@
-// Memory of the GPU that stands for one: closed (PROT_NONE) while nothing is computed, so that who
-// touches it from the host ends with a signal; and pinned memory of the host.
+// Memory of a device that stands for one far from the host: closed (PROT_NONE) while nothing is
+// computed, so that who touches it from the host ends with a signal.
 //
 // Ownership: owns what was allocated. Threads: any. Errors: 0 for memory that there is not.
+//
+//   const uint64_t address = memory.Allocate(bytes);  // Zeroed, at a page.
+//   memory.Open();   // A kernel may use it,
+//   memory.Close();  // and nobody any more.
 
-#ifndef TRAINER_CUDA_FAKE_FAKE_MEMORY_H_
-#define TRAINER_CUDA_FAKE_FAKE_MEMORY_H_
+#ifndef TRAINER_TESTING_CLOSED_MEMORY_H_
+#define TRAINER_TESTING_CLOSED_MEMORY_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 
-namespace taas::cuda::fake {
+namespace taas {
 
-class FakeMemory {
+class ClosedMemory {
  public:
   // Of all allocations together.
   void SetLimit(size_t bytes);
@@ -42,10 +47,10 @@ class FakeMemory {
 
   std::mutex mutex_;
   std::map<uint64_t, size_t> sizes_;  // As asked for.
-  size_t limit_ = 0, used_ = 0;
+  size_t limit_ = std::numeric_limits<size_t>::max(), used_ = 0;
   int open_ = 0;
 };
 
-}  // namespace taas::cuda::fake
+}  // namespace taas
 
-#endif  // TRAINER_CUDA_FAKE_FAKE_MEMORY_H_
+#endif  // TRAINER_TESTING_CLOSED_MEMORY_H_
