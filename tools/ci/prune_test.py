@@ -24,9 +24,9 @@ class PruneTest(unittest.TestCase):
             file.truncate(megabytes * MEGABYTE)
         os.utime(path, (read, written))
 
-    def prune(self, gigabytes):
-        return subprocess.run([os.path.join(HERE, "prune.py"), self.folder, gigabytes], text=True,
-                              stderr=subprocess.PIPE, check=True).stderr
+    def prune(self, gigabytes, *room):
+        return subprocess.run([os.path.join(HERE, "prune.py"), self.folder, gigabytes, *room],
+                              text=True, stderr=subprocess.PIPE, check=True).stderr
 
     def left(self):
         return sorted(os.path.relpath(os.path.join(path, name), self.folder)
@@ -48,9 +48,21 @@ class PruneTest(unittest.TestCase):
             with open(os.path.join(self.folder, "cas", name), "r+b") as file:
                 file.write(b"gpch.014")
             os.utime(os.path.join(self.folder, "cas", name), (used, used))
-        self.write("cas/object", 600, read=now, written=now)
+        before = now - 2 * 24 * 3600
+        self.write("cas/object", 600, read=before, written=before)
         self.prune("1")
         self.assertEqual(self.left(), ["cas/young"])
+
+    # A clone of that day had to compile half of the tree anew.
+    def test_what_was_used_within_a_day_goes_only_from_a_disk_without_room(self):
+        now = time.time()
+        for hours in (1, 2, 3, 30):
+            used = now - hours * 3600
+            self.write(f"cas/{hours}", 500, read=used, written=used)
+        self.prune("1", "0")
+        self.assertEqual(self.left(), ["cas/1", "cas/2", "cas/3"])
+        self.prune("1", "1000000")
+        self.assertEqual(self.left(), ["cas/1"])
 
     def test_what_has_room_stays(self):
         self.write("cas/one", 500, read=1, written=1)
