@@ -17,9 +17,11 @@ taas-trainer, which has one thread, is measured too. --quick leaves out what com
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import built  # noqa: E402  pylint: disable=wrong-import-position
 import program
 from contestant import Contestant, Failed, Unknown
 from models import MODELS
@@ -28,34 +30,13 @@ from report import HEAD, SIDES, Row, memory_table, spread
 TRIALS = 3  # Of a peer's way, of which the fastest counts.
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = program.ROOT
-
-
-def setup_path(name):
-    return subprocess.check_output([f"{ROOT}/tools/setup/setup.sh", "path", name],
-                                   text=True).strip()
-
-
-def build_steps():
-    cache = f"--disk_cache={setup_path('cache')}/bazel"
-    subprocess.run(["/usr/bin/bazel", "build", "--noshow_progress", "--show_result=0",
-                    "--ui_event_filters=-info", cache, "//bench/trainer:steps"], cwd=ROOT,
-                   check=True)
-    where = subprocess.check_output(["/usr/bin/bazel", "info", "bazel-bin"], cwd=ROOT, text=True,
-                                    stderr=subprocess.DEVNULL)
-    return f"{where.strip()}/bench/trainer/steps"
 
 
 def commands(flags):
-    made = {"ours": [build_steps()]}
+    made = {"ours": [built.program("//bench/trainer:steps")]}
     for side, name in (("PyTorch", "torch"), ("TensorFlow", "tensorflow")):
-        python = f"{setup_path(name)}/python"
-        if name in flags.skip:
-            continue
-        if not os.path.exists(python):
-            raise SystemExit(f"bench: {python} is not there: `tools/setup/setup.sh python {name}` "
-                             f"installs it, `--skip {name}` does without")
-        made[side] = [python, f"{HERE}/{name}_peer.py"]
+        if name not in flags.skip:
+            made[side] = [built.python_of(name), f"{HERE}/{name}_peer.py"]
     return made
 
 

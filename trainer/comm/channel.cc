@@ -424,7 +424,19 @@ absl::Status Channel::Discard(uint64_t bytes) {
   return absl::OkStatus();
 }
 
-void Channel::Shutdown() { shutdown(socket_, SHUT_RDWR); }
+absl::StatusOr<int> Channel::TakeSocket() {
+  const int socket = fcntl(socket_, F_DUPFD_CLOEXEC, 0);
+  if (socket < 0) {
+    return absl::ResourceExhaustedError("another descriptor of the connection with " + peer_ +
+                                        ": " + ErrnoText(errno));
+  }
+  taken_ = true;
+  return socket;
+}
+
+void Channel::Shutdown() {
+  if (!taken_) shutdown(socket_, SHUT_RDWR);
+}
 
 bool Channel::LooksAlive() const {
   char byte;

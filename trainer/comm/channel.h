@@ -18,6 +18,7 @@
 #ifndef TRAINER_COMM_CHANNEL_H_
 #define TRAINER_COMM_CHANNEL_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -102,6 +103,10 @@ class Channel {
   absl::StatusOr<std::string> ReceiveText(uint64_t bytes);
   absl::Status Discard(uint64_t bytes);
 
+  // The connection for who goes on with it in another way than by frames, between two of which it
+  // is. This channel is over, and its end is not the connection's.
+  absl::StatusOr<int> TakeSocket();
+
   // Wakes blocked calls on both sides; they fail.
   void Shutdown();
   // False once the peer has closed or reset and all was received; reads nothing.
@@ -127,6 +132,7 @@ class Channel {
 
   const int socket_;
   const std::string peer_;
+  std::atomic<bool> taken_ = false;  // Somebody else has the connection.
   std::chrono::milliseconds silence_max_{0};  // 0: none.
   bool may_share_;
   SharedArea out_area_;                // Slot 0: for copies.

@@ -108,6 +108,8 @@ std::string FrameTypeName(FrameType type) {
     case FrameType::kDrop: return "DROP";
     case FrameType::kFenced: return "FENCED";
     case FrameType::kCutAt: return "CUT_AT";
+    case FrameType::kMeet: return "MEET";
+    case FrameType::kReduce: return "REDUCE";
     case FrameType::kState: return "STATE";
     case FrameType::kValues: return "VALUES";
     case FrameType::kRefused: return "REFUSED";

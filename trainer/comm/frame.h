@@ -51,6 +51,9 @@ enum class FrameType : uint8_t {
   kFenced = 36,
   kCutAt = 37,
   kBank = 38,
+  // Rank → rank of a ring (trainer/collective).
+  kReduce = 48,
+  kMeet = 49,
   // Answers.
   kState = 64,
   kValues = 65,

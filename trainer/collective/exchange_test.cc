@@ -1,0 +1,255 @@
+// Ranks of one process, whose bytes a network of queues carries in any pieces and any order between
+// pairs. Sums are exact: the numbers are whole and so small that any order of additions gives the
+// float that is predicted.
+
+#include "trainer/collective/exchange.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace taas::collective {
+namespace {
+
+constexpr Way kWays[] = {Way::kRing, Way::kStar, Way::kDirect};
+constexpr int kRanksMax = 9;
+constexpr Turn kTurn{.epoch = 3, .step = 17, .vector = 1};
+
+// Each rank has another one of `ranks` numbers in -1000 to 1000, and which has which differs from
+// element to element.
+float NumberOf(uint64_t seed, size_t element, int rank, int ranks) {
+  const uint64_t shift = (seed + element * 7) % static_cast<uint64_t>(ranks);
+  const uint64_t which = (static_cast<uint64_t>(rank) + shift) % static_cast<uint64_t>(ranks);
+  std::mt19937_64 random(seed * 1'000'003 + element * 31 + which);
+  return static_cast<float>(static_cast<int64_t>(random() % 2001) - 1000);
+}
+
+struct World {
+  World(Way way, int ranks, size_t elements, size_t chunk, uint64_t seed)
+      : World(ranks, seed, [&](Place place) {
+          return PlanAllReduce(way, place, elements, chunk);
+        }) {}
+
+  World(int ranks, uint64_t seed, const std::function<Plan(Place)>& plan) : random(seed) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      sides.push_back(std::make_unique<Exchange>(plan({ranks, rank})));
+      values.emplace_back(sides.back()->plan().elements);
+    }
+    wires.resize(static_cast<size_t>(ranks * ranks));
+    offered.resize(wires.size());
+  }
+
+  void Fill(uint64_t seed) {
+    for (int rank = 0; rank < ranks(); ++rank) {
+      auto& mine = values[static_cast<size_t>(rank)];
+      for (size_t i = 0; i < mine.size(); ++i) mine[i] = NumberOf(seed, i, rank, ranks());
+    }
+  }
+
+  int ranks() const { return static_cast<int>(sides.size()); }
+
+  void Begin(const Turn& turn) {
+    for (size_t rank = 0; rank < sides.size(); ++rank) sides[rank]->Begin(turn, values[rank]);
+  }
+
+  bool done() const {
+    for (const auto& side : sides) {
+      if (!side->done()) return false;
+    }
+    return true;
+  }
+
+  size_t Some(size_t most) { return 1 + random() % most; }
+
+  // Moves some bytes between one pair, either onto the wire or from it.
+  absl::Status Move(int from, int to) {
+    const auto wire = static_cast<size_t>(from * ranks() + to);
+    if (random() % 2 == 0) {
+      Exchange& sender = *sides[static_cast<size_t>(from)];
+      const std::span<const std::byte> bytes = sender.ToSend(to);
+      if (bytes.empty()) return absl::OkStatus();
+      // What was offered and has not gone is still what it was.
+      std::vector<std::byte>& before = offered[wire];
+      if (before.empty()) before.assign(bytes.begin(), bytes.end());
+      EXPECT_EQ(before.size(), bytes.size());
+      EXPECT_EQ(std::memcmp(before.data(), bytes.data(), bytes.size()), 0);
+      const size_t count = Some(bytes.size());
+      wires[wire].insert(wires[wire].end(), bytes.begin(), bytes.begin() + count);
+      before.erase(before.begin(), before.begin() + static_cast<ptrdiff_t>(count));
+      sender.Sent(to, count);
+      return absl::OkStatus();
+    }
+    Exchange& receiver = *sides[static_cast<size_t>(to)];
+    const std::span<std::byte> into = receiver.ToReceive(from);
+    const size_t most = std::min(into.size(), wires[wire].size());
+    if (most == 0) return absl::OkStatus();
+    const size_t count = Some(most);
+    std::copy_n(wires[wire].begin(), count, into.begin());
+    wires[wire].erase(wires[wire].begin(), wires[wire].begin() + static_cast<ptrdiff_t>(count));
+    return receiver.Received(from, count);
+  }
+
+  // Until all are done; false if they never are.
+  absl::Status Run() {
+    constexpr int kMovesMax = 2'000'000;
+    for (int i = 0; i < kMovesMax && !done(); ++i) {
+      const int from = static_cast<int>(random() % sides.size());
+      const int to = static_cast<int>(random() % sides.size());
+      if (from == to) continue;
+      const absl::Status moved = Move(from, to);
+      if (!moved.ok()) return moved;
+    }
+    return done() ? absl::OkStatus() : absl::DeadlineExceededError("it hangs");
+  }
+
+  std::mt19937_64 random;
+  std::vector<std::unique_ptr<Exchange>> sides;
+  std::vector<std::vector<float>> values;
+  std::vector<std::deque<std::byte>> wires;
+  std::vector<std::vector<std::byte>> offered;
+};
+
+TEST(ExchangeTest, EveryRankHasTheExactSumWhateverTheWayTheSizeAndTheNetwork) {
+  uint64_t seed = 0;
+  for (const Way way : kWays) {
+    for (int ranks = 2; ranks <= kRanksMax; ++ranks) {
+      for (const size_t elements : {size_t{1}, size_t{2}, size_t{7}, size_t{64}, size_t{1001}}) {
+        for (const size_t chunk : {size_t{3}, size_t{100}, size_t{5000}}) {
+          SCOPED_TRACE(std::string(NameOf(way)) + ", " + std::to_string(ranks) + " ranks, " +
+                       std::to_string(elements) + " elements, chunks of " +
+                       std::to_string(chunk) + ", seed " + std::to_string(++seed));
+          World world(way, ranks, elements, chunk, seed);
+          world.Fill(seed);
+          world.Begin(kTurn);
+          ASSERT_EQ(world.Run(), absl::OkStatus());
+          for (size_t i = 0; i < elements; ++i) {
+            int64_t sum = 0;
+            for (int rank = 0; rank < ranks; ++rank) {
+              sum += static_cast<int64_t>(NumberOf(seed, i, rank, ranks));
+            }
+            for (const auto& values : world.values) ASSERT_EQ(values[i], static_cast<float>(sum));
+          }
+          for (const auto& wire : world.wires) EXPECT_TRUE(wire.empty());
+        }
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, AllRanksHaveTheSameBitsWhateverTheNetworkDoes) {
+  for (const Way way : kWays) {
+    std::vector<float> first;
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      World world(way, 5, 333, 16, seed);
+      std::mt19937 numbers(42);
+      for (auto& values : world.values) {
+        for (float& value : values) {
+          value = std::normal_distribution<float>(0, 1e3F)(numbers) / 3;
+        }
+      }
+      world.Begin(kTurn);
+      ASSERT_EQ(world.Run(), absl::OkStatus());
+      if (first.empty()) first = world.values[0];
+      for (const auto& values : world.values) {
+        EXPECT_EQ(std::memcmp(values.data(), first.data(), first.size() * sizeof(float)), 0)
+            << NameOf(way) << ", seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, ABroadcastGivesThoseWhoReceiveWhatItsRootHasAndNobodyElse) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    World world(5, seed, [](Place place) { return PlanBroadcast(place, 2, {0, 4}, 103, 10); });
+    world.Fill(seed);
+    const auto before = world.values;
+    world.Begin(kTurn);
+    ASSERT_EQ(world.Run(), absl::OkStatus());
+    for (const size_t rank : {0U, 2U, 4U}) EXPECT_EQ(world.values[rank], before[2]);
+    for (const size_t rank : {1U, 3U}) EXPECT_EQ(world.values[rank], before[rank]);
+  }
+}
+
+TEST(ExchangeTest, OneExchangeServesStepAfterStep) {
+  World world(Way::kRing, 3, 50, 8, 1);
+  for (int64_t step = 1; step <= 3; ++step) {
+    world.Fill(static_cast<uint64_t>(step));
+    world.Begin({.epoch = 1, .step = step});
+    ASSERT_EQ(world.Run(), absl::OkStatus());
+    int64_t sum = 0;
+    for (int rank = 0; rank < 3; ++rank) {
+      sum += static_cast<int64_t>(NumberOf(static_cast<uint64_t>(step), 49, rank, 3));
+    }
+    EXPECT_EQ(world.values[2][49], static_cast<float>(sum));
+  }
+}
+
+TEST(ExchangeTest, NothingIsExchangedOfNothingAndByOneRank) {
+  for (const Way way : kWays) {
+    Exchange nothing(PlanAllReduce(way, {4, 1}, 0));
+    nothing.Begin(kTurn, {});
+    EXPECT_TRUE(nothing.done());
+    EXPECT_TRUE(nothing.peers().empty());
+
+    std::vector<float> values{1, 2};
+    Exchange alone(PlanAllReduce(way, {1, 0}, 2));
+    alone.Begin(kTurn, values);
+    EXPECT_TRUE(alone.done());
+    EXPECT_EQ(values, (std::vector<float>{1, 2}));
+  }
+}
+
+// Ranks 0 and 1 begin different exchanges; what rank 1 says of it, and whether its numbers changed.
+std::string Disagree(const Turn& first, size_t elements, const Turn& second, size_t others) {
+  Exchange zero(PlanAllReduce(Way::kRing, {2, 0}, elements));
+  Exchange one(PlanAllReduce(Way::kRing, {2, 1}, others));
+  std::vector<float> values(elements, 1), mine(others, 2);
+  zero.Begin(first, values);
+  one.Begin(second, mine);
+  const std::span<const std::byte> head = zero.ToSend(1);
+  EXPECT_EQ(head.size(), comm::kFrameHeadBytes);
+  std::copy(head.begin(), head.end(), one.ToReceive(0).begin());
+  const absl::Status status = one.Received(0, head.size());
+  EXPECT_EQ(mine, std::vector<float>(others, 2));
+  return std::string(status.message());
+}
+
+TEST(ExchangeTest, RanksThatDoNotAgreeSayWhatBothAreAt) {
+  EXPECT_EQ(Disagree(kTurn, 4, kTurn, 4), "");
+  EXPECT_EQ(Disagree({3, 17, 1}, 4, {3, 18, 1}, 4),
+            "all-reduce with rank 0: it sends REDUCE of rank 0, epoch 3, step 17, vector 1 of 16 "
+            "bytes; rank 1 is at epoch 3, step 18, vector 1 of 16 bytes: ranks must have the same "
+            "program, model, batch size and precision");
+  for (const Turn& other : {Turn{2, 17, 1}, Turn{3, 17, 0}}) {
+    EXPECT_NE(Disagree(other, 4, kTurn, 4), "");
+  }
+  EXPECT_NE(Disagree(kTurn, 4, kTurn, 5), "");
+}
+
+TEST(ExchangeTest, BytesThatAreNoHeadAreRefused) {
+  Exchange one(PlanAllReduce(Way::kRing, {2, 1}, 4));
+  std::vector<float> values(4);
+  one.Begin(kTurn, values);
+  const std::span<std::byte> into = one.ToReceive(0);
+  std::fill(into.begin(), into.end(), std::byte{0x47});
+  const absl::Status status = one.Received(0, into.size());
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(ExchangeTest, ItSaysForWhomItWaits) {
+  Exchange two(PlanAllReduce(Way::kStar, {3, 2}, 4));
+  std::vector<float> values(4);
+  EXPECT_EQ(two.waits_for(), std::nullopt);
+  two.Begin(kTurn, values);
+  EXPECT_EQ(two.waits_for(), 0);
+}
+
+}  // namespace
+}  // namespace taas::collective

@@ -1,0 +1,166 @@
+// Ranks as threads of one process, connected by sockets.
+
+#include "trainer/collective/group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "operator/base/status_matchers.h"
+#include "trainer/collective/testing/link_pairs.h"
+
+namespace taas::collective {
+namespace {
+
+enum class By { kSocket, kMemory };
+
+// Between each two of `ranks`; [rank][peer].
+using Links = std::vector<std::vector<std::unique_ptr<Link>>>;
+
+Links Connect(int ranks, By by) {
+  Links links(static_cast<size_t>(ranks));
+  for (auto& of_rank : links) of_rank.resize(links.size());
+  for (size_t a = 0; a < links.size(); ++a) {
+    for (size_t b = a + 1; b < links.size(); ++b) {
+      LinkPair pair = by == By::kMemory ? MakeMemoryPair() : MakeSocketPair();
+      links[a][b] = std::move(pair.first);
+      links[b][a] = std::move(pair.second);
+    }
+  }
+  return links;
+}
+
+// Whole numbers, whose sum is exact in any order.
+std::vector<float> NumbersOf(int rank, size_t elements) {
+  std::vector<float> numbers(elements);
+  for (size_t i = 0; i < elements; ++i) {
+    numbers[i] = static_cast<float>((static_cast<int>(i % 1000) - 500) * (rank + 1));
+  }
+  return numbers;
+}
+
+float SumOf(size_t element, int ranks) {
+  return static_cast<float>((static_cast<int>(element % 1000) - 500) * ranks * (ranks + 1) / 2);
+}
+
+struct Ranks {
+  Ranks(int ranks, By by, bool spins = false) {
+    Links links = Connect(ranks, by);
+    for (int rank = 0; rank < ranks; ++rank) {
+      groups.push_back(std::make_unique<Group>(
+          Group::Options{.place = {ranks, rank},
+                         .links = std::move(links[static_cast<size_t>(rank)]),
+                         .spins = spins}));
+    }
+  }
+
+  // Each rank on a thread of its own.
+  void Each(const std::function<void(int rank, Group& group)>& work) {
+    std::vector<std::thread> threads;
+    for (size_t rank = 0; rank < groups.size(); ++rank) {
+      threads.emplace_back([&, rank] { work(static_cast<int>(rank), *groups[rank]); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  std::vector<std::unique_ptr<Group>> groups;
+};
+
+absl::Status AllReduce(Group& group, Way way, int64_t step, std::vector<float>* numbers) {
+  Exchange exchange(PlanAllReduce(way, group.place(), numbers->size()));
+  exchange.Begin({.epoch = 1, .step = step}, *numbers);
+  return group.Run(exchange);
+}
+
+TEST(GroupTest, SumsAreExactStepAfterStep) {
+  for (const auto& [by, spins] : {std::pair(By::kSocket, false), {By::kSocket, true},
+                                  {By::kMemory, false}, {By::kMemory, true}}) {
+    for (const Way way : {Way::kRing, Way::kStar, Way::kDirect}) {
+      for (const size_t elements : {size_t{1}, size_t{1001}, size_t{300'000}}) {
+        Ranks ranks(3, by, spins);
+        ranks.Each([&](int rank, Group& group) {
+          for (int64_t step = 1; step <= 3; ++step) {
+            std::vector<float> numbers = NumbersOf(rank, elements);
+            ASSERT_THAT(AllReduce(group, way, step, &numbers), IsOk());
+            for (size_t i = 0; i < elements; ++i) ASSERT_EQ(numbers[i], SumOf(i, 3));
+          }
+        });
+      }
+    }
+  }
+}
+
+// A rank that has begun, and goes: nobody waits for it for ever, whether it is a neighbour or not.
+TEST(GroupTest, ARankThatGoesEndsTheExchangeOfAllOthers) {
+  for (const Way way : {Way::kRing, Way::kStar, Way::kDirect}) {
+    for (int gone = 0; gone < 8; ++gone) {
+      Ranks ranks(4, gone < 4 ? By::kSocket : By::kMemory);
+      ranks.Each([&](int rank, Group& group) {
+        std::vector<float> numbers = NumbersOf(rank, 100'000);
+        if (rank == gone % 4) {
+          ranks.groups[static_cast<size_t>(rank)].reset();
+          return;
+        }
+        const absl::Status status = AllReduce(group, way, 1, &numbers);
+        EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+      });
+    }
+  }
+}
+
+void ExpectAbortEndsAll(By by) {
+  Ranks ranks(3, by);
+  std::atomic<int> waiting = 0;
+  std::vector<absl::Status> ended(3);
+  std::thread aborting([&] {
+    while (waiting < 2) std::this_thread::yield();
+    ranks.groups[1]->Abort();
+  });
+  ranks.Each([&](int rank, Group& group) {
+    if (rank == 0) return;  // It never begins.
+    std::vector<float> numbers = NumbersOf(rank, 100'000);
+    ++waiting;
+    ended[static_cast<size_t>(rank)] = AllReduce(group, Way::kRing, 1, &numbers);
+  });
+  aborting.join();
+  EXPECT_EQ(ended[1].code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(ended[2].code(), absl::StatusCode::kUnavailable) << ended[2];
+  std::vector<float> numbers = NumbersOf(1, 10);
+  EXPECT_EQ(AllReduce(*ranks.groups[1], Way::kRing, 2, &numbers).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(GroupTest, AbortEndsAWaitAndEveryPeersToo) {
+  ExpectAbortEndsAll(By::kSocket);
+  ExpectAbortEndsAll(By::kMemory);
+}
+
+TEST(GroupTest, ItTellsForWhomItSleeps) {
+  Links links = Connect(2, By::kMemory);
+  std::atomic<int> told = -1;
+  Group zero({.place = {2, 0},
+              .links = std::move(links[0]),
+              .on_wait = [&](std::optional<int> rank) {
+                if (rank) told = *rank;
+              }});
+  Group one({.place = {2, 1}, .links = std::move(links[1])});
+  std::thread late([&] {
+    while (told != 1) std::this_thread::yield();
+    std::vector<float> numbers{1, 2};
+    EXPECT_THAT(AllReduce(one, Way::kRing, 1, &numbers), IsOk());
+  });
+  std::vector<float> numbers{3, 4};
+  EXPECT_THAT(AllReduce(zero, Way::kRing, 1, &numbers), IsOk());
+  late.join();
+  EXPECT_EQ(numbers, (std::vector<float>{4, 6}));
+}
+
+}  // namespace
+}  // namespace taas::collective

@@ -1,0 +1,49 @@
+// One rank's connection to another: bytes in both directions at once, without waiting.
+//
+// Ownership: owns what it is connected by. Threads: one at a time; Close from any. Errors:
+// Unavailable, naming the peer, once the other end has gone or Close was called; what it sent
+// before can be received first.
+//
+//   ASSIGN_OR_RETURN(const size_t count, link.Send(bytes));   // 0: not now
+//
+// Who can move nothing waits so that nothing is missed: Sleep, then one more try, then poll for
+// what Sleep gave, then Wake.
+
+#ifndef TRAINER_COLLECTIVE_LINK_H_
+#define TRAINER_COLLECTIVE_LINK_H_
+
+#include <poll.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace taas::collective {
+
+class Link {
+ public:
+  virtual ~Link() = default;
+
+  // "worker-2 at 10.0.0.3:2222", for messages.
+  virtual const std::string& peer() const = 0;
+  // How many bytes were moved; 0 if one would have to wait.
+  virtual absl::StatusOr<size_t> Send(std::span<const std::byte> bytes) = 0;
+  virtual absl::StatusOr<size_t> Receive(std::span<std::byte> into) = 0;
+
+  struct Wanted {
+    bool send = false;
+    bool receive = false;
+  };
+  // What poll returns for when a byte can be moved of what is wanted, or the peer has gone.
+  virtual pollfd Sleep(Wanted wanted) = 0;
+  virtual void Wake() = 0;
+
+  // Both ends fail from now on, also in a poll that is under way.
+  virtual void Close() = 0;
+};
+
+}  // namespace taas::collective
+
+#endif  // TRAINER_COLLECTIVE_LINK_H_

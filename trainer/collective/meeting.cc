@@ -1,0 +1,201 @@
+#include "trainer/collective/meeting.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "trainer/collective/memory_link.h"
+#include "trainer/collective/socket_link.h"
+#include "trainer/comm/frame.h"
+#include "trainer/comm/greeting.h"
+#include "trainer/comm/local_socket.h"
+
+namespace taas::collective {
+namespace {
+
+using comm::FrameHead;
+using comm::FrameType;
+
+// Of a job's name and token.
+constexpr uint64_t kGreetingBytesMax = 1 << 10;
+// Ranks have 16 bits in frames.
+constexpr uint32_t kRanksMax = 1 << 16;
+
+std::string RankName(int rank, const std::string& address) {
+  return "rank " + std::to_string(rank) + " at " + address;
+}
+
+absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence) {
+  RETURN_IF_ERROR(channel.Send(
+      {.type = FrameType::kRefused, .refusal = static_cast<uint32_t>(refusal)}, sentence));
+  return absl::FailedPreconditionError(channel.peer() + " refused: " + sentence);
+}
+
+}  // namespace
+
+Meeting::~Meeting() {
+  std::lock_guard lock(mutex_);
+  Forget();
+}
+
+void Meeting::Serve(comm::Channel& channel) {
+  channel.LimitSilence(options_.patience);
+  const absl::Status status = Admit(channel);
+  if (status.ok()) return;
+  Log(absl::IsDataLoss(status) ? LogLevel::kWarning : LogLevel::kDebug,
+      "connection of a rank closed", {{"why", std::string(status.message())}});
+}
+
+absl::Status Meeting::Admit(comm::Channel& channel) {
+  ASSIGN_OR_RETURN(const FrameHead hello, channel.ReceiveHead());
+  if (hello.type != FrameType::kHello || hello.payload_bytes > kGreetingBytesMax) {
+    return absl::DataLossError(channel.peer() + " does not begin with HELLO but with " +
+                               comm::FrameTypeName(hello.type));
+  }
+  ASSIGN_OR_RETURN(const std::string job, channel.ReceiveText(hello.payload_bytes));
+  if (!comm::IsWelcome(comm::ParseGreeting(options_.job), comm::ParseGreeting(job))) {
+    return Refuse(channel, comm::Refusal::kJob,
+                  "the caller is of another job or attempt, or does not have this job's token");
+  }
+  ASSIGN_OR_RETURN(const FrameHead meet, channel.ReceiveHead());
+  if (meet.type != FrameType::kMeet || meet.payload_bytes != 0 || meet.rank >= kRanksMax) {
+    return absl::DataLossError(channel.peer() + " does not go on with MEET but with " +
+                               comm::FrameTypeName(meet.type));
+  }
+  return Keep(channel, meet.generation, static_cast<int>(meet.rank));
+}
+
+absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
+  uint32_t present = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (epoch > epoch_) {
+      Forget();
+      epoch_ = epoch;
+    }
+    present = epoch_;
+  }
+  if (epoch < present) {
+    return Refuse(channel, comm::Refusal::kGeneration,
+                  "rank " + std::to_string(rank) + " calls for epoch " + std::to_string(epoch) +
+                      ", and here it is epoch " + std::to_string(present));
+  }
+  // The last frame of this connection, before the link can be used.
+  RETURN_IF_ERROR(channel.Send({.type = FrameType::kMeet, .generation = epoch}));
+  std::lock_guard lock(mutex_);
+  if (left_ || epoch != epoch_) return absl::OkStatus();  // It is closed, and comes again.
+  ASSIGN_OR_RETURN(const int socket, channel.TakeSocket());
+  // One that calls again has lost its first connection.
+  Caller& caller = callers_[rank];
+  if (caller.socket >= 0) close(caller.socket);
+  caller = {socket, channel.peer()};
+  changed_.notify_all();
+  return absl::OkStatus();
+}
+
+void Meeting::Forget() {
+  for (const auto& [rank, caller] : callers_) close(caller.socket);
+  callers_.clear();
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meeting::Meet(const Call& call) {
+  const auto until = std::chrono::steady_clock::now() + options_.patience;
+  {
+    std::lock_guard lock(mutex_);
+    if (left_) return absl::AbortedError("meet the ranks of an epoch: aborted");
+    if (call.epoch < epoch_) {
+      return absl::FailedPreconditionError("meet the ranks of epoch " +
+                                           std::to_string(call.epoch) + ": some are at epoch " +
+                                           std::to_string(epoch_));
+    }
+    if (call.epoch > epoch_) Forget();
+    epoch_ = call.epoch;
+  }
+  Links links(call.addresses.size());
+  for (int rank = 0; rank < call.rank; ++rank) {
+    ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], CallRank(call, rank));
+  }
+  for (int left = static_cast<int>(call.addresses.size()) - call.rank - 1; left > 0; --left) {
+    ASSIGN_OR_RETURN(const auto came, AwaitCaller(call, links, until));
+    const auto& [rank, caller] = came;
+    const std::string name = "rank " + std::to_string(rank) + " (" + caller.name + ")";
+    ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], MakeLink(caller.socket, name));
+  }
+  return links;
+}
+
+void Meeting::Leave() {
+  std::lock_guard lock(mutex_);
+  left_ = true;
+  Forget();
+  changed_.notify_all();
+}
+
+absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int rank) const {
+  const std::string& address = call.addresses[static_cast<size_t>(rank)];
+  const std::string name = RankName(rank, address);
+  ASSIGN_OR_RETURN(const auto channel,
+                   comm::Channel::Connect(address, {.patience = options_.patience}));
+  channel->LimitSilence(options_.patience);
+  RETURN_IF_ERROR(channel->Send({.type = FrameType::kHello}, options_.job));
+  RETURN_IF_ERROR(channel->Send({.type = FrameType::kMeet,
+                                 .generation = call.epoch,
+                                 .rank = static_cast<uint32_t>(call.rank)}));
+  ASSIGN_OR_RETURN(const FrameHead answer, channel->ReceiveHead());
+  if (answer.type == FrameType::kRefused) {
+    ASSIGN_OR_RETURN(const std::string why, channel->ReceiveText(answer.payload_bytes));
+    return absl::FailedPreconditionError(name + " refuses rank " + std::to_string(call.rank) +
+                                         ": " + why);
+  }
+  if (answer.type != FrameType::kMeet) {
+    return absl::DataLossError(name + " answers MEET with " +
+                               comm::FrameTypeName(answer.type));
+  }
+  ASSIGN_OR_RETURN(const int socket, channel->TakeSocket());
+  return MakeLink(socket, name);
+}
+
+absl::StatusOr<std::pair<int, Meeting::Caller>> Meeting::AwaitCaller(
+    const Call& call, const Links& links, std::chrono::steady_clock::time_point until) {
+  std::unique_lock lock(mutex_);
+  const auto comes = [&] {
+    return left_ || epoch_ != call.epoch || !callers_.empty();
+  };
+  if (!changed_.wait_until(lock, until, comes)) {
+    std::string missing;
+    for (size_t rank = static_cast<size_t>(call.rank) + 1; rank < links.size(); ++rank) {
+      if (links[rank] != nullptr) continue;
+      missing += (missing.empty() ? "" : ", ") +
+                 RankName(static_cast<int>(rank), call.addresses[rank]);
+    }
+    return absl::UnavailableError("meet the ranks of epoch " + std::to_string(call.epoch) + ": " +
+                                  missing + " has not called within " +
+                                  std::to_string(options_.patience.count()) + " ms");
+  }
+  if (left_) return absl::AbortedError("meet the ranks of an epoch: aborted");
+  if (epoch_ != call.epoch) {
+    return absl::FailedPreconditionError("meet the ranks of epoch " + std::to_string(call.epoch) +
+                                         ": some are at epoch " + std::to_string(epoch_));
+  }
+  const auto first = callers_.begin();
+  std::pair<int, Caller> came{first->first, std::move(first->second)};
+  callers_.erase(first);
+  const auto rank = static_cast<size_t>(came.first);
+  if (came.first <= call.rank || rank >= links.size() || links[rank] != nullptr) {
+    close(came.second.socket);
+    return absl::FailedPreconditionError(
+        "meet the ranks of epoch " + std::to_string(call.epoch) + ": " + came.second.name +
+        " calls rank " + std::to_string(call.rank) + " of " + std::to_string(links.size()) +
+        " as rank " + std::to_string(came.first));
+  }
+  return came;
+}
+
+absl::StatusOr<std::unique_ptr<Link>> Meeting::MakeLink(int socket, std::string name) const {
+  if (!comm::IsLocal(socket)) return MakeSocketLink(socket, std::move(name));
+  return MakeMemoryLink(socket, std::move(name), options_.patience);
+}
+
+}  // namespace taas::collective

@@ -1,0 +1,88 @@
+// Where the ranks of an epoch find each other: a rank calls those before it, and is called by those
+// behind it. What comes of it is a link to each.
+//
+// A rank that calls before this one knows of the epoch is kept until it does; one of an epoch that
+// is over is refused, and told of the present one.
+//
+// Ownership: borrows channels while Serve lasts; the links are the caller's. Threads: Serve on any,
+// Meet from one at a time, Leave from any. Errors: Unavailable, naming the rank that could not be
+// called or has not called in time; FailedPrecondition where a peer is at a later epoch; Aborted
+// after Leave.
+//
+//   Meeting meeting({.job = JobKey(job)});
+//   auto listener = comm::Listener::Open({}, [&](comm::Channel& c) { meeting.Serve(c); });
+//   ASSIGN_OR_RETURN(auto links, meeting.Meet({.epoch = 3, .rank = 1, .addresses = addresses}));
+
+#ifndef TRAINER_COLLECTIVE_MEETING_H_
+#define TRAINER_COLLECTIVE_MEETING_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/collective/link.h"
+#include "trainer/comm/channel.h"
+
+namespace taas::collective {
+
+class Meeting {
+ public:
+  struct Options {
+    std::string job;  // As the greeting of a caller has it (trainer/comm/greeting.h).
+    // All of an epoch learn of it within a heartbeat, and are on their way at once then.
+    std::chrono::milliseconds patience{5'000};
+  };
+  struct Call {
+    uint32_t epoch = 0;
+    int rank = 0;
+    std::vector<std::string> addresses;  // Of all ranks.
+  };
+  explicit Meeting(Options options) : options_(std::move(options)) {}
+  ~Meeting();
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  // Until the caller is known and its connection kept, or refused.
+  void Serve(comm::Channel& channel);
+  // By rank; none at the own place.
+  absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meet(const Call& call);
+  // Ends a Meet that is under way, and those that come.
+  void Leave();
+
+ private:
+  struct Caller {
+    int socket = -1;
+    std::string name;
+  };
+  using Links = std::vector<std::unique_ptr<Link>>;
+
+  absl::Status Admit(comm::Channel& channel);
+  absl::Status Keep(comm::Channel& channel, uint32_t epoch, int rank);
+  // With the lock held.
+  void Forget();
+  absl::StatusOr<std::unique_ptr<Link>> CallRank(const Call& call, int rank) const;
+  // One that has called and has no link yet; its rank.
+  absl::StatusOr<std::pair<int, Caller>> AwaitCaller(
+      const Call& call, const Links& links, std::chrono::steady_clock::time_point until);
+  // Takes the socket over.
+  absl::StatusOr<std::unique_ptr<Link>> MakeLink(int socket, std::string name) const;
+
+  const Options options_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint32_t epoch_ = 0;             // The latest that anybody came for.
+  std::map<int, Caller> callers_;  // By rank, of that epoch.
+  bool left_ = false;
+};
+
+}  // namespace taas::collective
+
+#endif  // TRAINER_COLLECTIVE_MEETING_H_

@@ -1,0 +1,25 @@
+// Both ends of a link in one process.
+
+#ifndef TRAINER_COLLECTIVE_TESTING_LINK_PAIRS_H_
+#define TRAINER_COLLECTIVE_TESTING_LINK_PAIRS_H_
+
+#include <memory>
+#include <utility>
+
+#include "trainer/collective/link.h"
+
+namespace taas::collective {
+
+using LinkPair = std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>>;
+
+// Connected over the loopback, by a port that the system chooses.
+std::pair<int, int> TcpSockets();
+
+// A Unix socket's.
+LinkPair MakeSocketPair();
+LinkPair MakeTcpPair();
+LinkPair MakeMemoryPair();
+
+}  // namespace taas::collective
+
+#endif  // TRAINER_COLLECTIVE_TESTING_LINK_PAIRS_H_
