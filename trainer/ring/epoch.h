@@ -1,8 +1,8 @@
 // What the ranks of an epoch begin with: who they are, and from which step they go on.
 //
-// A rank that leaves an epoch, or comes anew, tells where it stands. The next epoch begins where the
-// most advanced of its ranks stands, which gives its model to those who stand elsewhere. Ranks that
-// have left one epoch differ by one step at most: a step is made with a part of every rank, so
+// A rank that leaves an epoch, or comes anew, tells where it stands. The next epoch begins where
+// the most advanced of its ranks stands, which gives its model to those who stand elsewhere. Ranks
+// that have left one epoch differ by one step at most: a step is made with a part of every rank, so
 // nobody makes the next before all have made it.
 //
 // Pure. Ownership: values. Threads: any. Errors: none.

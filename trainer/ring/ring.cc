@@ -1,5 +1,6 @@
 #include "trainer/ring/ring.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -40,8 +41,8 @@ absl::Status Ring::Enter(const Epoch& epoch) {
   {
     std::lock_guard lock(mutex_);
     group_ = nullptr;
+    epoch_ = epoch.number;
   }
-  epoch_ = epoch.number;
   step_ = epoch.start.step;
   place_ = {epoch.ranks(), epoch.rank};
   ASSIGN_OR_RETURN(auto links, meeting_.Meet({.epoch = epoch.number,
@@ -51,6 +52,7 @@ absl::Status Ring::Enter(const Epoch& epoch) {
       .place = place_, .links = std::move(links), .spins = place_.ranks <= cores_});
   {
     std::lock_guard lock(mutex_);
+    if (epoch.number <= over_) return absl::AbortedError("enter an epoch: it is over");
     group_ = std::move(group);
   }
   gradients_.emplace(SumOf(session_.model().trained_elements()));
@@ -159,9 +161,11 @@ std::span<float> Ring::See(const TensorRef& tensor, std::vector<float>* room) {
   return *room;
 }
 
-void Ring::Abort() {
+void Ring::Abort(uint32_t epoch) {
+  meeting_.Cancel(epoch);
   std::lock_guard lock(mutex_);
-  if (group_ != nullptr) group_->Abort();
+  over_ = std::max(over_, epoch);
+  if (group_ != nullptr && epoch_ <= over_) group_->Abort();
 }
 
 }  // namespace taas

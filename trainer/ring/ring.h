@@ -57,8 +57,8 @@ class Ring {
   // The session's gradients become the mean of all ranks, and its moments what they are after it.
   // Returns the mean of the losses; where that is no number the gradients are each rank's own.
   absl::StatusOr<float> Mean(float loss);
-  // The epoch is over, here and for all.
-  void Abort();
+  // The epoch is over, here and for all; also one that is entered now.
+  void Abort(uint32_t epoch);
 
  private:
   absl::Status Give(const Epoch& epoch, const TensorRef& tensor, uint64_t number);
@@ -73,9 +73,9 @@ class Ring {
   const int cores_;
   std::vector<size_t> moved_;
   collective::Place place_;
-  uint32_t epoch_ = 0;
   int64_t step_ = 0;
-  std::mutex mutex_;  // Of the pointer.
+  std::mutex mutex_;  // Of what follows, for Abort.
+  uint32_t epoch_ = 0, over_ = 0;
   std::shared_ptr<collective::Group> group_;
   std::optional<collective::Exchange> gradients_, rest_;
   std::vector<float> room_;

@@ -47,9 +47,8 @@ class Director {
     std::unique_lock lock(mutex_);
     waiting_[place] = seat;
     changed_.notify_all();
-    const size_t before = begun_;
     Try();
-    changed_.wait(lock, [&] { return begun_ > before || !Awaits(place); });
+    changed_.wait(lock, [&] { return epochs_.contains(place) || !Awaits(place); });
     const auto found = epochs_.find(place);
     if (found == epochs_.end()) return std::nullopt;
     const Epoch epoch = found->second;
@@ -70,8 +69,10 @@ class Director {
       seats.push_back(waiting_[place]);
     }
     const std::vector<Epoch> formed = FormEpoch(static_cast<uint32_t>(begun_ + 1), seats);
-    for (size_t i = 0; i < formed.size(); ++i) epochs_[plan_[begun_][i]] = formed[i];
-    waiting_.clear();
+    for (size_t i = 0; i < formed.size(); ++i) {
+      epochs_[plan_[begun_][i]] = formed[i];
+      waiting_.erase(plan_[begun_][i]);
+    }
     ++begun_;
     changed_.notify_all();
   }
@@ -112,7 +113,7 @@ class Rank {
       batches_ = UntrainedBatches(standing_.committed);
       while (standing_.step < config_.max_steps) {
         if (!before_step(standing_.step + 1)) {
-          ring_.Abort();
+          ring_.Abort(epoch->number);
         }
         if (!Step().ok()) break;
       }
