@@ -57,11 +57,12 @@ bool PsWhereNeeded(const Json& self, const Json*) {
 }
 
 bool IsOneProcess(const Json& spec) {
-  return Bundled(spec) && !HasStrategy(spec, "ParameterServer");
+  return Bundled(spec) && !HasStrategy(spec, "ParameterServer") &&
+         !HasStrategy(spec, "AllReduce");
 }
 
-bool NoPsInOneProcess(const Json& self, const Json*) {
-  return !IsOneProcess(self) || Replicas(self, "ps") == 0;
+bool PsOnlyWhereNeeded(const Json& self, const Json*) {
+  return !Bundled(self) || HasStrategy(self, "ParameterServer") || Replicas(self, "ps") == 0;
 }
 
 bool OneProcessIsOne(const Json& self, const Json*) {
@@ -152,8 +153,8 @@ Predicate SameButReplicasAndTemplate(const char* role) {
 std::vector<RuleTwin> SpecRules() {
   std::vector<RuleTwin> rules = {
       {"spec", "strategy ParameterServer needs at least one ps", ".roles.ps", PsWhereNeeded},
-      {"spec", "strategies Local and Towers have no parameter servers", ".roles.ps",
-       NoPsInOneProcess},
+      {"spec", "strategies AllReduce, Local and Towers have no parameter servers", ".roles.ps",
+       PsOnlyWhereNeeded},
       {"spec",
        "strategies Local and Towers need exactly one training replica: one chief or one worker",
        ".roles", OneProcessIsOne},
@@ -279,7 +280,10 @@ bool OneWayToCount(const Json& self, const Json*) {
 std::vector<RuleTwin> StrategyRules() {
   const std::string at = "spec.trainer.strategy";
   return {
-      {at, "Sync is of type ParameterServer; one process has nobody to wait for", ".mode",
+      {at,
+       "Sync is of type ParameterServer; of AllReduce each step is, and one process has nobody to "
+       "wait for",
+       ".mode",
        [](const Json& self, const Json*) {
          return ValueAt(self, {"mode"}) == "Async" || ValueAt(self, {"type"}) == "ParameterServer";
        }},

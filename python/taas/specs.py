@@ -154,7 +154,7 @@ class DataSpec(TypedDict, total=False):
 
 
 class StrategySpec(TypedDict, total=False):
-    type: Literal["ParameterServer", "Local", "Towers"]
+    type: Literal["ParameterServer", "AllReduce", "Local", "Towers"]
     mode: Literal["Async", "Sync"]
     replicasToAggregate: int
     backupWorkers: int | str

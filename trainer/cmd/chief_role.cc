@@ -1,46 +1,15 @@
-#include <atomic>
 #include <memory>
 #include <thread>
 
 #include "operator/base/status.h"
 #include "trainer/chief/coordinator.h"
 #include "trainer/cluster/chief_server.h"
+#include "trainer/cmd/reception.h"
 #include "trainer/cmd/role.h"
 #include "trainer/ps/commit_ledger.h"
 #include "trainer/replica/replica_loop.h"
 
 namespace taas {
-namespace {
-
-// Answers the other replicas' calls: that the chief is not ready yet until it is, then as it says.
-class Reception : public ChiefHandler {
- public:
-  void Open(ChiefHandler& chief) { chief_ = &chief; }
-
-  wire::JoinReply Join(const wire::JoinRequest& request) override {
-    if (ChiefHandler* const chief = chief_) return chief->Join(request);
-    wire::JoinReply reply;
-    reply.set_verdict(wire::JoinReply::LATER);
-    reply.set_sentence("the chief loads its data and opens the checkpoint directory");
-    reply.set_getting_ready(true);
-    return reply;
-  }
-  wire::BeatReply Beat(const wire::BeatRequest& request) override {
-    if (ChiefHandler* const chief = chief_) return chief->Beat(request);
-    wire::BeatReply reply;
-    reply.set_verdict(wire::BeatReply::JOIN_AGAIN);
-    reply.set_sentence("the chief has started anew");
-    return reply;
-  }
-  void Leave(const wire::LeaveRequest& request) override {
-    if (ChiefHandler* const chief = chief_) chief->Leave(request);
-  }
-
- private:
-  std::atomic<ChiefHandler*> chief_ = nullptr;
-};
-
-}  // namespace
 
 absl::Status RunChief(Role& role) {
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());

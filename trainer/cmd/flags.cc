@@ -90,7 +90,8 @@ void AddTrainerFlags(Command& app, Flags* flags) {
   app.AddOption("--backup_workers", &flags->backup_workers,
                 "replicas that a step does not wait for, a number or 5%")
       .Group(group);
-  app.AddOption("--strategy", &flags->strategy, "ParameterServer, Local or Towers").Group(group);
+  app.AddOption("--strategy", &flags->strategy, "ParameterServer, AllReduce, Local or Towers")
+      .Group(group);
   app.AddOption("--num_towers", &flags->towers, "virtual devices of strategy Towers").Group(group);
 }
 

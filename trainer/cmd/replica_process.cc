@@ -11,10 +11,11 @@
 namespace taas {
 namespace {
 
-absl::Status (*RunOf(TrainerRole role))(Role& role) {
-  switch (role) {
-    case TrainerRole::kChief: return RunChief;
-    case TrainerRole::kWorker: return RunWorker;
+absl::Status (*RunOf(const Part& part))(Role& role) {
+  const bool ring = part.strategy->type == StrategyType::kAllReduce;
+  switch (part.role) {
+    case TrainerRole::kChief: return ring ? RunRingChief : RunChief;
+    case TrainerRole::kWorker: return ring ? RunRingWorker : RunWorker;
     case TrainerRole::kParameterServer: return RunParameterServer;
     case TrainerRole::kEvaluator: return RunEvaluator;
     case TrainerRole::kLocal: break;
@@ -30,7 +31,7 @@ absl::Status Run(Role& role) {
       RETURN_IF_ERROR(part.strategy->check(*part.strategy, role.cluster()));
     }
   }
-  return RunOf(part.role)(role);
+  return RunOf(part)(role);
 }
 
 }  // namespace

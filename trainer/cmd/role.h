@@ -2,6 +2,7 @@
 // configuration to the end.
 //
 //   chief, worker, ps, evaluator     a replica of a job
+//   ring chief, ring worker          a replica of one that trains by all-reduce
 //   local                            all of it in one process
 //
 // Ownership: Role borrows the process's options, board and stop flag and owns the rest. Threads:
@@ -128,6 +129,8 @@ absl::Status RunChief(Role& role);
 absl::Status RunWorker(Role& role);
 absl::Status RunParameterServer(Role& role);
 absl::Status RunEvaluator(Role& role);
+absl::Status RunRingChief(Role& role);
+absl::Status RunRingWorker(Role& role);
 
 }  // namespace taas
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -85,7 +86,7 @@ absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
   // The last frame of this connection, before the link can be used.
   RETURN_IF_ERROR(channel.Send({.type = FrameType::kMeet, .generation = epoch}));
   std::lock_guard lock(mutex_);
-  if (left_ || epoch != epoch_) return absl::OkStatus();  // It is closed, and comes again.
+  if (epoch != epoch_) return absl::OkStatus();  // It is closed, and comes again.
   ASSIGN_OR_RETURN(const int socket, channel.TakeSocket());
   // One that calls again has lost its first connection.
   Caller& caller = callers_[rank];
@@ -104,7 +105,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meeting::Meet(const Call& cal
   const auto until = std::chrono::steady_clock::now() + options_.patience;
   {
     std::lock_guard lock(mutex_);
-    if (left_) return absl::AbortedError("meet the ranks of an epoch: aborted");
+    if (call.epoch <= cancelled_) return absl::AbortedError("meet the ranks: the epoch is over");
     if (call.epoch < epoch_) {
       return absl::FailedPreconditionError("meet the ranks of epoch " +
                                            std::to_string(call.epoch) + ": some are at epoch " +
@@ -126,10 +127,9 @@ absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meeting::Meet(const Call& cal
   return links;
 }
 
-void Meeting::Leave() {
+void Meeting::Cancel(uint32_t epoch) {
   std::lock_guard lock(mutex_);
-  left_ = true;
-  Forget();
+  cancelled_ = std::max(cancelled_, epoch);
   changed_.notify_all();
 }
 
@@ -161,7 +161,7 @@ absl::StatusOr<std::pair<int, Meeting::Caller>> Meeting::AwaitCaller(
     const Call& call, const Links& links, std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
   const auto comes = [&] {
-    return left_ || epoch_ != call.epoch || !callers_.empty();
+    return call.epoch <= cancelled_ || epoch_ != call.epoch || !callers_.empty();
   };
   if (!changed_.wait_until(lock, until, comes)) {
     std::string missing;
@@ -174,7 +174,7 @@ absl::StatusOr<std::pair<int, Meeting::Caller>> Meeting::AwaitCaller(
                                   missing + " has not called within " +
                                   std::to_string(options_.patience.count()) + " ms");
   }
-  if (left_) return absl::AbortedError("meet the ranks of an epoch: aborted");
+  if (call.epoch <= cancelled_) return absl::AbortedError("meet the ranks: the epoch is over");
   if (epoch_ != call.epoch) {
     return absl::FailedPreconditionError("meet the ranks of epoch " + std::to_string(call.epoch) +
                                          ": some are at epoch " + std::to_string(epoch_));

@@ -5,9 +5,9 @@
 // is over is refused, and told of the present one.
 //
 // Ownership: borrows channels while Serve lasts; the links are the caller's. Threads: Serve on any,
-// Meet from one at a time, Leave from any. Errors: Unavailable, naming the rank that could not be
+// Meet from one at a time, Cancel from any. Errors: Unavailable, naming the rank that could not be
 // called or has not called in time; FailedPrecondition where a peer is at a later epoch; Aborted
-// after Leave.
+// after Cancel.
 //
 //   Meeting meeting({.job = JobKey(job)});
 //   auto listener = comm::Listener::Open({}, [&](comm::Channel& c) { meeting.Serve(c); });
@@ -54,8 +54,8 @@ class Meeting {
   void Serve(comm::Channel& channel);
   // By rank; none at the own place.
   absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meet(const Call& call);
-  // Ends a Meet that is under way, and those that come.
-  void Leave();
+  // Ends a Meet of this epoch or an earlier one, whether it is under way or comes.
+  void Cancel(uint32_t epoch);
 
  private:
   struct Caller {
@@ -80,7 +80,7 @@ class Meeting {
   std::condition_variable changed_;
   uint32_t epoch_ = 0;             // The latest that anybody came for.
   std::map<int, Caller> callers_;  // By rank, of that epoch.
-  bool left_ = false;
+  uint32_t cancelled_ = 0;
 };
 
 }  // namespace taas::collective

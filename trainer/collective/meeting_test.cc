@@ -155,7 +155,7 @@ TEST(MeetingTest, ACallerThatClaimsAPlaceOfTheOneItCallsIsNotBelieved) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("as rank 0")));
 }
 
-TEST(MeetingTest, LeaveEndsAWait) {
+TEST(MeetingTest, AnEpochThatIsOverIsWaitedForNoLonger) {
   const Ranks ranks = Make(2);
   absl::Status ended;
   std::thread waiting([&] {
@@ -163,9 +163,10 @@ TEST(MeetingTest, LeaveEndsAWait) {
                 ->meeting.Meet({.epoch = 1, .rank = 0, .addresses = AddressesOf(ranks)})
                 .status();
   });
-  ranks[0]->meeting.Leave();
+  ranks[0]->meeting.Cancel(1);
   waiting.join();
   EXPECT_THAT(ended, StatusIs(absl::StatusCode::kAborted));
+  MeetAndSum(ranks, 2);
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ absl::Status ReadBackups(const Json& strategy, BackupWorkers* out) {
 absl::Status CheckStrategy(const Json& strategy, const TrainerConfig& config) {
   const bool sync = config.mode == UpdateMode::kSync;
   if (sync && config.strategy != StrategyType::kParameterServer) {
-    return Bad("strategy.mode", "Sync is of type ParameterServer; one process has nobody to wait "
-                                "for");
+    return Bad("strategy.mode", "Sync is of type ParameterServer; of AllReduce each step is, and "
+                                "one process has nobody to wait for");
   }
   for (const char* field : {"replicasToAggregate", "backupWorkers"}) {
     if (!sync && strategy.contains(field)) {
@@ -155,7 +155,9 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   if (type == "ParameterServer") config->strategy = StrategyType::kParameterServer;
   else if (type == "Local") config->strategy = StrategyType::kLocal;
   else if (type == "Towers") config->strategy = StrategyType::kTowers;
-  else return Bad("strategy.type", "must be ParameterServer, Local or Towers, is " + type.dump());
+  else if (type == "AllReduce") config->strategy = StrategyType::kAllReduce;
+  else return Bad("strategy.type",
+                  "must be ParameterServer, AllReduce, Local or Towers, is " + type.dump());
   const Json mode = found->value("mode", Json("Async"));
   if (mode == "Async") config->mode = UpdateMode::kAsync;
   else if (mode == "Sync") config->mode = UpdateMode::kSync;

@@ -24,7 +24,7 @@
 
 namespace taas {
 
-enum class StrategyType { kParameterServer, kLocal, kTowers };
+enum class StrategyType { kParameterServer, kLocal, kTowers, kAllReduce };
 
 // How the gradients of training replicas meet on parameter servers: each applied when it arrives,
 // or the mean of several as one update.

@@ -85,4 +85,9 @@ TensorRef ModelState::other_values() const {
           elements_ - trained_elements_};
 }
 
+TensorRef ModelState::trained_gradients() const {
+  if (!gradients_) return {};
+  return {device_, gradients_->data(), kType, trained_elements_};
+}
+
 }  // namespace taas

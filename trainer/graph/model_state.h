@@ -85,6 +85,8 @@ class ModelState {
   // Whole arenas, as they are copied and sent.
   TensorRef trained_values() const { return {device_, values_.data(), kType, trained_elements_}; }
   TensorRef other_values() const;
+  // Empty where there are none.
+  TensorRef trained_gradients() const;
   TensorRef slot(size_t slot) const;
 
  private:

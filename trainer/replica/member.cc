@@ -8,6 +8,7 @@
 #include "operator/base/status.h"
 #include "trainer/batches/batch_leases.h"
 #include "trainer/cluster/gpu_report.h"
+#include "trainer/ring/ring_wire.h"
 
 namespace taas {
 namespace {
@@ -188,6 +189,8 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
       if (incarnation_.start != asked_start) return absl::OkStatus();
       incarnation_.start = random_.Next();
       view_.Clear();
+      if (in_epoch_) options_.on_over(epoch_);
+      changed_.notify_all();
     }
     Log(LogLevel::kInfo, "joining again", {{"why", reply.sentence()}});
     return JoinChief(std::nullopt);
@@ -203,6 +206,8 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
   view_ = reply;
   view_.clear_batches();
   done_ = done_ || reply.done();
+  // At the end of the job the last step is on its way here, too.
+  if (in_epoch_ && !done_ && reply.ring().number() != epoch_) options_.on_over(epoch_);
   changed_.notify_all();
   return absl::OkStatus();
 }
@@ -314,14 +319,7 @@ absl::StatusOr<Work> Member::Next() {
     const Clock::Time asked = clock_.Now();
     const auto reply = Beat(request);
     if (!reply.ok()) {
-      NoteTrouble(reply.status());
-      Clock::Time since;
-      {
-        std::lock_guard lock(mutex_);
-        since = trouble_since_;
-      }
-      board_.SetState(RunState::kWaitingForPeers, WaitingText(since, reply.status()));
-      stop_.WaitFor(kRetryFirst);
+      ShowTrouble(reply.status());
       continue;
     }
     const absl::Status learned = Learn(*reply, request.identity().start());
@@ -348,6 +346,66 @@ absl::StatusOr<Work> Member::Next() {
     work.pusher = PusherNow();
     return work;
   }
+}
+
+void Member::ShowTrouble(const absl::Status& error) {
+  NoteTrouble(error);
+  Clock::Time since;
+  {
+    std::lock_guard lock(mutex_);
+    since = trouble_since_;
+  }
+  board_.SetState(RunState::kWaitingForPeers, WaitingText(since, error));
+  stop_.WaitFor(kRetryFirst);
+}
+
+absl::StatusOr<std::optional<Epoch>> Member::Next(const Standing& standing) {
+  for (;;) {
+    if (stop_.stopped()) return absl::CancelledError("stopped");
+    wire::BeatRequest request;
+    *request.mutable_identity() = Identity();
+    *request.mutable_ring() = ToWire(standing);
+    request.mutable_ring()->set_waiting(true);
+    {
+      std::lock_guard lock(mutex_);
+      in_epoch_ = false;
+      if (!ended_.ok()) return ended_;
+      if (done_) return std::nullopt;
+      request.set_seen_view(view_.view());
+      request.mutable_ring()->set_epoch(epoch_);
+    }
+    const Clock::Time asked = clock_.Now();
+    const auto reply = Beat(request);
+    if (!reply.ok()) {
+      ShowTrouble(reply.status());
+      continue;
+    }
+    const absl::Status learned = Learn(*reply, request.identity().start());
+    if (!learned.ok()) {
+      End(learned);
+      continue;
+    }
+    if (reply->verdict() != wire::BeatReply::KNOWN) continue;
+    if (!reply->has_ring() || reply->ring().number() <= request.ring().epoch()) {
+      if (!reply->waiting_for().empty()) ShowWaiting(reply->waiting_for());
+      PauseWithoutNews(request, *reply, asked);
+      continue;
+    }
+    ASSIGN_OR_RETURN(Epoch epoch, FromWire(reply->ring()));
+    board_.SetState(RunState::kTraining);
+    std::lock_guard lock(mutex_);
+    epoch_ = epoch.number;
+    in_epoch_ = true;
+    return epoch;
+  }
+}
+
+void Member::Outlast() {
+  std::unique_lock lock(mutex_);
+  const auto over = [&] {
+    return closing_ || done_ || !ended_.ok() || view_.ring().number() != epoch_;
+  };
+  while (!over() && !stop_.stopped()) changed_.wait_for(lock, kLookForStop);
 }
 
 bool Member::StillCurrent(int64_t generation, const Pusher& pusher) {

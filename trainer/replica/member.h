@@ -1,5 +1,5 @@
 // A replica's standing with the chief: joins, sends heartbeats, and as a WorkSource fetches
-// batches.
+// batches, or as an EpochSource epochs of an all-reduce.
 //
 // The chief may be late, restart or move: calls are repeated with a growing pause for as long as it
 // takes (at the start up to a deadline), and a chief that does not know this process is joined anew
@@ -35,6 +35,8 @@
 #include "trainer/replica/work_source.h"
 #include "trainer/retry/stop_flag.h"
 #include "trainer/retry/try_on.h"
+#include "trainer/ring/epoch.h"
+#include "trainer/ring/epoch_source.h"
 #include "trainer/status/status_board.h"
 
 namespace taas {
@@ -43,7 +45,7 @@ namespace taas {
 // same moment can take its last cut: below the 30 s after which a pod is killed.
 constexpr Clock::Duration kServeAfterStop = std::chrono::seconds(20);
 
-class Member : public WorkSource {
+class Member : public WorkSource, public EpochSource {
  public:
   struct Options {
     std::string chief_name;  // "chief-0", for messages.
@@ -62,6 +64,8 @@ class Member : public WorkSource {
     std::function<void()> before_report = [] {};
     // The generation this process serves, for a chief that starts anew.
     std::function<int64_t()> generation = [] { return int64_t{0}; };
+    // The epoch that this rank is in is over; with the member's lock held.
+    std::function<void(uint32_t epoch)> on_over = [](uint32_t) {};
   };
   Member(const Clock& clock, Options options, StatusBoard& board, const StopFlag& stop);
   ~Member() override;
@@ -78,6 +82,8 @@ class Member : public WorkSource {
   int64_t end_step() const;
 
   absl::StatusOr<Work> Next() override;
+  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing) override;
+  void Outlast() override;
   bool StillCurrent(int64_t generation, const Pusher& pusher) override;
 
  private:
@@ -99,6 +105,8 @@ class Member : public WorkSource {
   absl::StatusOr<bool> AskToGo();
   wire::Report MakeReport() const;
   Pusher PusherNow() const;  // With the lock held.
+  // A call for work or an epoch that the chief did not answer: says so, and pauses.
+  void ShowTrouble(const absl::Status& error);
   void NoteTrouble(const absl::Status& error);
   std::string WaitingText(Clock::Time since, const absl::Status& why) const;
   bool Closing() const;
@@ -122,6 +130,8 @@ class Member : public WorkSource {
   Clock::Time trouble_since_{};
   bool in_trouble_ = false;
   uint64_t lease_sequence_ = 0;
+  uint32_t epoch_ = 0;     // The last that this rank was told of.
+  bool in_epoch_ = false;  // And it has not come back from it.
   Clock::Time wait_logged_{};  // Of the thread that calls Next.
   std::thread heartbeat_;
 };

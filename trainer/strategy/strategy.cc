@@ -12,6 +12,19 @@ TrainerRole RoleBesideServers(const ClusterSpec& cluster) {
   return cluster.self.role == "ps" ? TrainerRole::kParameterServer : TrainerRole::kWorker;
 }
 
+TrainerRole RoleOfRank(const ClusterSpec& cluster) {
+  if (cluster.training_replicas().size() <= 1) return TrainerRole::kLocal;
+  return cluster.self == cluster.chief() ? TrainerRole::kChief : TrainerRole::kWorker;
+}
+
+absl::Status CheckRanks(const Strategy& strategy, const ClusterSpec& cluster) {
+  if (cluster.count("ps") == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("strategy.type " + std::string(strategy.name) +
+                                    ": every rank holds the model, but TF_CONFIG has " +
+                                    std::to_string(cluster.count("ps")) +
+                                    " ps: leave them out, or train by ParameterServer");
+}
+
 absl::Status CheckServers(const Strategy& strategy, const ClusterSpec& cluster) {
   if (cluster.alone() || cluster.count("ps") > 0) return absl::OkStatus();
   return absl::InvalidArgumentError("strategy.type " + std::string(strategy.name) +
@@ -32,6 +45,7 @@ constexpr Strategy kStrategies[] = {
     {StrategyType::kParameterServer, "ParameterServer", RoleBesideServers, CheckServers},
     {StrategyType::kLocal, "Local", RoleOfOneProcess, CheckOneProcess},
     {StrategyType::kTowers, "Towers", RoleOfOneProcess, CheckOneProcess},
+    {StrategyType::kAllReduce, "AllReduce", RoleOfRank, CheckRanks},
 };
 
 }  // namespace
@@ -51,8 +65,10 @@ Part PartOf(const TrainerConfig& config, const std::optional<ClusterSpec>& clust
 int64_t ExamplesPerStepOf(const Part& part, const TrainerConfig& config,
                           const std::optional<ClusterSpec>& cluster) {
   const bool alone = part.role == TrainerRole::kLocal || part.role == TrainerRole::kEvaluator;
-  if (alone || config.mode != UpdateMode::kSync) return ExamplesPerStep(config);
+  const bool ring = config.strategy == StrategyType::kAllReduce;
+  if (alone || (config.mode != UpdateMode::kSync && !ring)) return ExamplesPerStep(config);
   const auto replicas = static_cast<int64_t>(cluster->training_replicas().size());
+  if (ring) return ExamplesPerStep(config, replicas);
   return ExamplesPerStep(config, GradientsPerStep(config, replicas).value_or(1));
 }
 

@@ -3,6 +3,7 @@
 //
 //   type               model held by        batches from                steps made by
 //   ParameterServer    ShardSet (chief)     leases, or the servers      servers, as gradients come
+//   AllReduce          every rank           UntrainedBatches            RankLoop
 //   Local, Towers      the process itself   UntrainedBatches            RunLocal
 //
 // What each part does is in trainer/cmd, one file for each role.

@@ -30,6 +30,7 @@ absl::StatusOr<std::unique_ptr<ModelUpdate>> ModelUpdate::Make(const Optimizer& 
 
 ModelUpdate::ModelUpdate(const Optimizer& optimizer, Session& session)
     : optimizer_(optimizer),
+      rates_(&optimizer),
       session_(session),
       stream_(session.model().device().MakeStream()) {}
 
@@ -64,7 +65,7 @@ absl::Status ModelUpdate::MakeKernels() {
   return absl::OkStatus();
 }
 
-void ModelUpdate::Prepare(int64_t step) { session_.SetUpdate(optimizer_.scalars(step)); }
+void ModelUpdate::Prepare(int64_t step) { session_.SetUpdate(rates_->scalars(step)); }
 
 absl::Status ModelUpdate::Launch(Stream& stream) {
   StepBlock* const block = session_.device_block();

@@ -35,6 +35,9 @@ class ModelUpdate : public StepRest {
   // The next run of the session makes the gradients of `step`. If it is a kStep it updates the
   // variables with them, unless its loss is no number;
   void Prepare(int64_t step);
+  // From now on with the rates of `optimizer`, which outlives this and is the same but for them: of
+  // another number of gradients in a step.
+  void TakeRatesOf(const Optimizer& optimizer) { rates_ = &optimizer; }
   absl::Status Launch(Stream& stream) override;
   // after a kTrain this does.
   absl::Status Apply();
@@ -56,6 +59,7 @@ class ModelUpdate : public StepRest {
   };
 
   const Optimizer& optimizer_;
+  const Optimizer* rates_;
   Session& session_;
   LoneKernel check_loss_;
   const void* loss_ = nullptr;  // Where it is.

@@ -185,6 +185,10 @@ export const submit = {
       title: "Synchronous with a backup",
       text: "Three of four gradients make a step, so that a slow replica holds nobody up.",
     },
+    "all-reduce": {
+      title: "All-reduce",
+      text: "Three replicas hold the model each and average their gradients: no parameter servers.",
+    },
     towers: {
       title: "Towers",
       text: "Four towers in one process, with decay of the learning rate and moving averages.",

@@ -237,6 +237,7 @@ export const submitForm = {
   /** What a value of the API means. */
   choice: {
     ParameterServer: "variables on parameter servers",
+    AllReduce: "variables on every replica, gradients averaged",
     Local: "one process does everything",
     Towers: "one process with several towers",
     Async: "each is applied when it arrives",

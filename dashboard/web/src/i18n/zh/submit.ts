@@ -159,6 +159,10 @@ export const submit: typeof en = {
       title: "带备份的同步",
       text: "四个梯度中的三个即构成一步，慢的副本不会拖住其他副本。",
     },
+    "all-reduce": {
+      title: "All-reduce",
+      text: "三个副本各自持有模型并对梯度取平均：不需要参数服务器。",
+    },
     towers: { title: "多塔", text: "一个进程中有四个塔，学习率衰减并使用滑动平均。" },
     evaluator: {
       title: "带评估器",

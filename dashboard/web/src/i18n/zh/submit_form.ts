@@ -213,6 +213,7 @@ export const submitForm: typeof en = {
   },
   choice: {
     ParameterServer: "变量在参数服务器上",
+    AllReduce: "变量在每个副本上，梯度取平均",
     Local: "一个进程完成全部工作",
     Towers: "一个进程，多个塔",
     Async: "到达即应用",

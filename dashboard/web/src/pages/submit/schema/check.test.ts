@@ -76,6 +76,7 @@ const RULES: Record<JobKind, string> = {
     EvaluatorWithoutCheckpoints GangOfMoreThanAll WorkerPolicyWithoutWorkers
     NameTooLongForTheEvaluator SyncOfOneProcess BackupsOfAsync AggregateOfAsync
     BackupsAndAggregate AllAreBackups TowersOfParameterServers TowersWithPs TowersWithTwoWorkers
+    AllReduceWithPs AllReduceInSync
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains
     ParameterServerStrategyWithoutPs ParameterServerStrategyWithNoPsReplica LocalWithPs
     LocalWithTwoWorkers LocalWithChiefAndWorker IdxWithoutFiles GeneratedWithFiles

@@ -40,6 +40,7 @@ const ORDER = [
   "async",
   "sync",
   "sync-backup",
+  "all-reduce",
   "towers",
   "evaluator",
   "own-workers",
