@@ -131,6 +131,7 @@ absl::Status Driver::Start() {
   FIND(EventDestroy, "_v2");
   FIND(EventRecordWithFlags, "");
   FIND(EventSynchronize, "");
+  FIND(EventElapsedTime, "_v2");
   FIND(StreamBeginCapture, "_v2");
   FIND(StreamEndCapture, "");
   FIND(GraphInstantiateWithFlags, "");
