@@ -2,7 +2,7 @@
 //
 // Held is what the scheduler counts: requests of pods that have a node and have not ended, from
 // the specs alone. Used is what the metrics API measures, where a cluster has one. How busy a GPU
-// is is another question, which needs a metrics exporter.
+// is is another question, which its trainer answers (docs/contract.md).
 //
 // Ownership: values. Threads: any. Errors: none; what cannot be read counts as nothing.
 //

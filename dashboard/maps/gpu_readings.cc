@@ -17,10 +17,25 @@ using Json = nlohmann::json;
 constexpr size_t kDevicesMax = 64;
 constexpr size_t kIdBytesMax = 128;
 
+// What slows a device down, as docs/contract.md spells it; the page has words for these.
+constexpr std::string_view kThrottles[] = {"PowerCap",     "Heat",      "HardwareHeat",
+                                           "PowerBrake",   "SyncBoost", "HardwareSlowdown"};
+
 template <typename Number>
 std::optional<Number> NumberOf(const Json& object, const char* key) {
   std::optional<Number> number;
   return JsonField(&object, "")[key].Read(&number).ok() ? number : std::nullopt;
+}
+
+// Nothing: it does not tell. Each word once; those that are none are left out.
+std::optional<std::vector<std::string>> ThrottleOf(const Json& device) {
+  const auto list = device.find("throttle");
+  if (list == device.end() || !list->is_array()) return std::nullopt;
+  std::vector<std::string> words;
+  for (const std::string_view word : kThrottles) {
+    if (std::find(list->begin(), list->end(), Json(word)) != list->end()) words.emplace_back(word);
+  }
+  return words;
 }
 
 std::optional<DeviceReading> ReadDevice(const Json& device, bool by_index) {
@@ -28,7 +43,12 @@ std::optional<DeviceReading> ReadDevice(const Json& device, bool by_index) {
   DeviceReading reading{.id = TextOf(device, "id"),
                         .utilization = NumberOf<double>(device, "utilization"),
                         .memory_used_mib = NumberOf<int64_t>(device, "memoryUsedMiB"),
-                        .memory_total_mib = NumberOf<int64_t>(device, "memoryTotalMiB")};
+                        .memory_total_mib = NumberOf<int64_t>(device, "memoryTotalMiB"),
+                        .power_watts = NumberOf<double>(device, "powerWatts"),
+                        .power_limit_watts = NumberOf<double>(device, "powerLimitWatts"),
+                        .temperature_c = NumberOf<int64_t>(device, "temperatureC"),
+                        .throttle = ThrottleOf(device),
+                        .ecc_uncorrected = NumberOf<int64_t>(device, "eccUncorrected")};
   if (by_index) {
     const auto index = NumberOf<int64_t>(device, "index");
     reading.id = index.has_value() ? std::to_string(*index) : "";

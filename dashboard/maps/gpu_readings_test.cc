@@ -223,5 +223,21 @@ TEST(GpuPageTest, WhatIsNoDeviceIsLeftOut) {
   EXPECT_THAT(ReadGpuPage(long_id, false)->own, IsEmpty());
 }
 
+TEST(GpuPageTest, HowWellADeviceIsIsReadAsTheContractHasIt) {
+  const auto page = ReadGpuPage(
+      R"({"gpus": [{"id": "a", "powerWatts": 412.5, "powerLimitWatts": 700, "temperatureC": 64,
+                    "throttle": ["Heat", "PowerCap", "Heat", "<b>", 7], "eccUncorrected": 2},
+                   {"id": "b", "throttle": []},
+                   {"id": "c", "powerWatts": "many", "temperatureC": [], "throttle": "Heat",
+                    "eccUncorrected": {}}]})", false);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(page->own,
+              ElementsAre(DeviceReading{.id = "a", .power_watts = 412.5, .power_limit_watts = 700,
+                                        .temperature_c = 64, .throttle = {{"PowerCap", "Heat"}},
+                                        .ecc_uncorrected = 2},
+                          DeviceReading{.id = "b", .throttle = std::vector<std::string>{}},
+                          DeviceReading{.id = "c"}));
+}
+
 }  // namespace
 }  // namespace taas::dashboard

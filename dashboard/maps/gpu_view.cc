@@ -16,6 +16,10 @@ namespace {
 
 // 1 TB: no device has more memory, and a label may say anything.
 constexpr int64_t kMemoryMibMax = 1'048'576;
+// 100 kW and a billion errors: beyond what any device has.
+constexpr double kWattsMax = 1e5;
+constexpr int64_t kErrorsMax = 1'000'000'000;
+constexpr int64_t kColdest = -100, kHottest = 500;
 // Of a local node's product label: there is no such device.
 constexpr std::string_view kSimulated = "simulated";
 
@@ -282,6 +286,25 @@ class GpuTable::Maker {
     }
     AppendMemory("memoryUsedMiB", reading.memory_used_mib, out);
     AppendMemory("memoryTotalMiB", reading.memory_total_mib, out);
+    AppendWatts("powerWatts", reading.power_watts, out);
+    AppendWatts("powerLimitWatts", reading.power_limit_watts, out);
+    const auto& degrees = reading.temperature_c;
+    if (degrees.has_value() && *degrees >= kColdest && *degrees <= kHottest) {
+      AppendNumber("temperatureC", *degrees, out);
+    }
+    if (reading.throttle.has_value()) {
+      *out += R"(,"throttle":)" + nlohmann::json(*reading.throttle).dump();
+    }
+    const auto& errors = reading.ecc_uncorrected;
+    if (errors.has_value() && *errors >= 0 && *errors <= kErrorsMax) {
+      AppendNumber("eccUncorrected", *errors, out);
+    }
+  }
+
+  static void AppendWatts(std::string_view name, const std::optional<double>& watts,
+                          std::string* out) {
+    if (!watts.has_value() || !(*watts >= 0 && *watts <= kWattsMax)) return;
+    *out += ",\"" + std::string(name) + "\":" + nlohmann::json(*watts).dump();
   }
 
   const GpuFacts& facts_;

@@ -33,6 +33,10 @@ struct DeviceReading {
   std::string id;
   std::optional<double> utilization;  // 0 … 1
   std::optional<int64_t> memory_used_mib, memory_total_mib;
+  std::optional<double> power_watts, power_limit_watts;
+  std::optional<int64_t> temperature_c;
+  std::optional<std::vector<std::string>> throttle;  // Words of docs/contract.md.
+  std::optional<int64_t> ecc_uncorrected;
 
   bool operator==(const DeviceReading&) const = default;
 };

@@ -159,6 +159,21 @@ TEST_F(GpuViewTest, WhatATrainerMeasuredIsAtItsDeviceAndNothingElseIs) {
        "memoryTotalMiB": 81559}])"));
 }
 
+TEST_F(GpuViewTest, HowWellADeviceIsIsShownAndWhatNobodyTellsIsNot) {
+  AddNode("a", 8, 8);
+  AddPod({.name = "p", .node = "a", .gpus = 2, .devices = {"GPU-1", "GPU-2"}});
+  readings_["p"] = {{.id = "GPU-1", .power_watts = 412.5, .power_limit_watts = 700,
+                     .temperature_c = 64, .throttle = {{"PowerCap", "Heat"}},
+                     .ecc_uncorrected = 2},
+                    {.id = "GPU-2", .throttle = std::vector<std::string>{},
+                     .ecc_uncorrected = 0}};
+  const Json devices = Show()["nodes"][0]["devices"];
+  EXPECT_EQ(devices, Json::parse(R"([
+      {"id": "GPU-1", "health": "Healthy", "powerWatts": 412.5, "powerLimitWatts": 700.0,
+       "temperatureC": 64, "throttle": ["PowerCap", "Heat"], "eccUncorrected": 2},
+      {"id": "GPU-2", "health": "Healthy", "throttle": [], "eccUncorrected": 0}])"));
+}
+
 TEST_F(GpuViewTest, ATrainerNamesTheDevicesThatTheClusterDoesNot) {
   AddNode("a", 8, 8);
   AddPod({.name = "p", .node = "a", .gpus = 1});
@@ -358,9 +373,13 @@ TEST_F(GpuViewTest, NonsenseIsCutDownToWhatAPageCanShow) {
           .job = "mnist"});
   AddPod({.name = "negative", .node = "huge", .gpus = -3});
   for (int i = 0; i < 5'000; ++i) pods_[0].devices.push_back(std::to_string(i));
-  readings_[long_name] = {{.id = "1", .utilization = -1, .memory_used_mib = -1},
-                          {.id = "2", .utilization = std::nan("")},
-                          {.id = "3", .utilization = 7, .memory_total_mib = INT64_MAX}};
+  readings_[long_name] = {{.id = "1", .utilization = -1, .memory_used_mib = -1,
+                           .power_watts = -1, .temperature_c = -274},
+                          {.id = "2", .utilization = std::nan(""), .power_watts = std::nan(""),
+                           .ecc_uncorrected = -1},
+                          {.id = "3", .utilization = 7, .memory_total_mib = INT64_MAX,
+                           .power_watts = 1e300, .temperature_c = INT64_MAX,
+                           .ecc_uncorrected = INT64_MAX}};
   const Json map = Show();
   ASSERT_EQ(map["nodes"].size(), 1u);
   const Json& node = map["nodes"][0];
@@ -375,6 +394,9 @@ TEST_F(GpuViewTest, NonsenseIsCutDownToWhatAPageCanShow) {
     EXPECT_FALSE(device.contains("utilization")) << device;
     EXPECT_FALSE(device.contains("memoryUsedMiB")) << device;
     EXPECT_FALSE(device.contains("memoryTotalMiB")) << device;
+    for (const char* const name : {"powerWatts", "temperatureC", "eccUncorrected"}) {
+      EXPECT_FALSE(device.contains(name)) << device;
+    }
   }
 }
 

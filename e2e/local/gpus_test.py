@@ -14,6 +14,8 @@ from cluster import RUNFILES, Cluster
 LIBRARIES = ":".join(os.path.join(RUNFILES, *folder) for folder in (
     ("operator", "base"), ("trainer", "cuda", "fake")))
 H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
+# Of the driver's devices, by which NVML knows them, too.
+FIRST, SECOND = (f"GPU-{a * 4}-{a * 2}-{a * 2}-{a * 2}-{a * 6}" for a in ("a0", "a1"))
 ENDLESS = 2_000_000_000
 JOB = "busy"
 
@@ -26,7 +28,7 @@ class GpusTest(unittest.TestCase):
         self.set_devices(93, 7)
         cuda = os.path.join(self.cluster.dir, "cuda")
         with open(cuda, "w", encoding="utf-8") as file:
-            file.write(H100)
+            file.write(H100 * 2)
         self.library = {"LD_LIBRARY_PATH": LIBRARIES, "TAAS_FAKE_NVML": self.devices,
                         "TAAS_FAKE_CUDA": cuda}
         self.cluster.environ |= self.library
@@ -36,8 +38,9 @@ class GpusTest(unittest.TestCase):
 
     def set_devices(self, first, second):
         with open(self.devices + ".new", "w", encoding="utf-8") as file:
-            file.write(f"GPU-aa {first} 1000 81559 NVIDIA H100 80GB HBM3\n"
-                       f"GPU-bb {second} 50 81559 NVIDIA H100 80GB HBM3\n")
+            file.write(f"{FIRST} {first} 1000 81559 power=412500 temperature=64 reasons=4 "
+                       f"volatile=0,0 NVIDIA H100 80GB HBM3\n"
+                       f"{SECOND} {second} 50 81559 NVIDIA H100 80GB HBM3\n")
         os.rename(self.devices + ".new", self.devices)
 
     def apply_job(self):
@@ -87,6 +90,10 @@ class GpusTest(unittest.TestCase):
                               sorted(filter(None, self.used().values())) == [0.05, 1])
         (held,) = [it for it in self.node()["devices"] if it["id"] == "0"]
         self.assertEqual((held["memoryUsedMiB"], held["memoryTotalMiB"]), (1000, 81559))
+        self.assertEqual((held["powerWatts"], held["temperatureC"], held["throttle"],
+                          held["eccUncorrected"]), (412.5, 64, ["PowerCap"], 0))
+        (other,) = [it for it in self.node()["devices"] if it["id"] == "1"]
+        self.assertNotIn("powerWatts", other)
         for replica, computes in (("chief-0", True), ("worker-0", True), ("ps-0", False)):
             log = self.cluster.kubectl("logs", f"{JOB}-{replica}").stdout
             self.assertEqual("computing on a GPU" in log, computes, f"{replica}: {log}")

@@ -333,6 +333,9 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   const Clock::WallTime now = executor_.clock().WallNow();
   tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state, now);
   tracked.counted.SetGpus(metrics_, *look->job, look->plan.status);
+  const std::optional<TrainerReport> report = poller_.ReportOf(key);
+  tracked.counted.SetGpuSums(metrics_, *look->job, look->plan.status,
+                             report.has_value() ? &report->gpus : nullptr);
   tracked.counted.Launched(metrics_, look->plan.status, now);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);

@@ -171,10 +171,13 @@ TEST(ControllerTest, GpusThatAJobAsksForAndHoldsAreCountedUntilItsEnd) {
   ASSERT_TRUE(cluster.RunUntilState("Running"));
   EXPECT_EQ(value("taas_gpus_requested"), 6);
   ASSERT_TRUE(cluster.RunUntil([&] { return value("taas_gpus_held") == 6; }, seconds(60)));
+  cluster.set_report(R"({"gpus":[{"utilization":0.5}],"peers":[{"gpus":[{"utilization":0.25}]}]})");
+  ASSERT_TRUE(cluster.RunUntil([&] { return value("taas_gpus_busy") == 0.75; }, seconds(60)));
   ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
   cluster.RunFor(seconds(30));
   EXPECT_EQ(value("taas_gpus_requested"), 0);
   EXPECT_EQ(value("taas_gpus_held"), 0);
+  EXPECT_EQ(value("taas_gpus_busy"), 0);
 }
 
 TEST(ControllerTest, JobsThatWaitForTheirTurnAndLooksAreCounted) {

@@ -64,7 +64,18 @@ void JobMetrics::SetGpus(Metrics& metrics, const Job& job, const JobStatus& stat
   gpus_held_ = held;
 }
 
+void JobMetrics::SetGpuSums(Metrics& metrics, const Job& job, const JobStatus& status,
+                            const GpuSums* told) {
+  const GpuSums now = told != nullptr && AsksForPods(status.state) ? *told : GpuSums();
+  if (now == gpu_sums_) return;
+  metrics.MoveGpuSums(job.kind, gpu_sums_, now);
+  kind_ = job.kind;
+  gpu_sums_ = now;
+}
+
 void JobMetrics::Leave(Metrics& metrics) {
+  if (gpu_sums_ != GpuSums()) metrics.MoveGpuSums(kind_, gpu_sums_, {});
+  gpu_sums_ = {};
   if (gpus_requested_ != 0 || gpus_held_ != 0) {
     metrics.MoveGpus(kind_, -gpus_requested_, -gpus_held_);
   }

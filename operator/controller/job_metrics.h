@@ -15,6 +15,7 @@
 #include "operator/api/job.h"
 #include "operator/base/clock.h"
 #include "operator/controller/metrics.h"
+#include "operator/plan/gpu_sums.h"
 
 namespace taas {
 
@@ -26,6 +27,8 @@ class JobMetrics {
   void SetState(Metrics& metrics, JobKind kind, JobState state, Clock::WallTime now);
   // What it asks for, and what its pods hold by `status`.
   void SetGpus(Metrics& metrics, const Job& job, const JobStatus& status);
+  // What its trainers tell of them; null: nothing.
+  void SetGpuSums(Metrics& metrics, const Job& job, const JobStatus& status, const GpuSums* told);
   void Leave(Metrics& metrics);
 
   // The API server has answered that a pod exists.
@@ -38,6 +41,7 @@ class JobMetrics {
   std::optional<JobState> state_;
   int64_t gpus_requested_ = 0;
   int64_t gpus_held_ = 0;
+  GpuSums gpu_sums_;
   std::optional<Clock::WallTime> launching_since_;  // Until all run.
   bool has_pod_ = false;  // Of this launch.
 };

@@ -9,6 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr Clock::WallTime kCreated{seconds(1'800'000'000)};
 
@@ -56,6 +57,48 @@ TEST(JobMetricsTest, GpusAreAskedForUntilTheEndAndHeldByPods) {
   counted.Leave(metrics);
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 0\n"));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 0\n"));
+}
+
+TEST(JobMetricsTest, WhatTrainersTellOfGpusIsAddedUpUntilTheEnd) {
+  Metrics metrics;
+  JobMetrics one, other;
+  const Job job = NewJob();
+  JobStatus status;
+  status.state = JobState::kRunning;
+  GpuSums cool{.told = 2, .measured = 2, .busy_thousandths = 1500, .memory_used_mib = 1,
+               .memory_total_mib = 4, .power_milliwatts = 500'500,
+               .power_limit_milliwatts = 1'400'000, .ecc_errors = 3, .with_ecc_errors = 1,
+               .hottest_c = 50};
+  cool.throttled = {1, 0, 0, 2, 0, 0};
+  const GpuSums hot{.told = 1, .measured = 1, .busy_thousandths = 100, .hottest_c = 80};
+  one.SetGpuSums(metrics, job, status, &cool);
+  other.SetGpuSums(metrics, job, status, &hot);
+  const auto expect = [&](const std::string& name, const std::string& value) {
+    EXPECT_THAT(metrics.Text(), HasSubstr(name + "{kind=\"TrainingJob\"} " + value + "\n"));
+  };
+  expect("taas_gpus_measured", "3");
+  expect("taas_gpus_busy", "1.6");
+  expect("taas_gpu_memory_used_bytes", "1048576");
+  expect("taas_gpu_memory_bytes", "4194304");
+  expect("taas_gpu_power_watts", "500.5");
+  expect("taas_gpu_power_limit_watts", "1400");
+  expect("taas_gpu_temperature_celsius_max", "80");
+  expect("taas_gpu_ecc_errors", "3");
+  expect("taas_gpus_with_ecc_errors", "1");
+  EXPECT_THAT(metrics.Text(),
+              HasSubstr("taas_gpus_throttled{kind=\"TrainingJob\",reason=\"Heat\"} 2\n"));
+  other.SetGpuSums(metrics, job, status, nullptr);
+  expect("taas_gpus_measured", "2");
+  expect("taas_gpu_temperature_celsius_max", "50");
+  status.state = JobState::kSucceeded;
+  one.SetGpuSums(metrics, job, status, &cool);
+  expect("taas_gpus_measured", "0");
+  expect("taas_gpus_busy", "0");
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("taas_gpu_temperature_celsius_max{")));
+  status.state = JobState::kRunning;
+  one.SetGpuSums(metrics, job, status, &cool);
+  one.Leave(metrics);
+  expect("taas_gpus_measured", "0");
 }
 
 JobStatus StatusOf(JobState state, int32_t running) {

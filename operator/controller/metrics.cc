@@ -1,5 +1,9 @@
 #include "operator/controller/metrics.h"
 
+#include <map>
+#include <mutex>
+#include <set>
+
 #include "operator/api/dialect.h"
 #include "prometheus/counter.h"
 #include "prometheus/gauge.h"
@@ -58,8 +62,16 @@ Histogram::BucketBoundaries LaunchBuckets() {
 
 }  // namespace
 
+// Of all jobs of a kind. Kept as whole numbers, since sums of others would not come back to 0.
+struct Metrics::GpuTotals {
+  GpuSums sums;
+  std::multiset<int64_t> hottest_c;  // Of each job that tells of some.
+};
+
 struct Metrics::Families {
   prometheus::Registry registry;
+  std::mutex gpus_mutex;
+  std::map<JobKind, GpuTotals> gpus;
   Family<Gauge>& jobs =
       BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
   Family<Gauge>& gpus_requested = BuildGauge()
@@ -70,6 +82,47 @@ struct Metrics::Families {
                                  .Name("taas_gpus_held")
                                  .Help("GPUs of pods that have not ended, by kind of job.")
                                  .Register(registry);
+  Family<Gauge>& gpus_measured = BuildGauge()
+                                     .Name("taas_gpus_measured")
+                                     .Help("GPUs of which trainers tell how busy they are.")
+                                     .Register(registry);
+  Family<Gauge>& gpus_busy = BuildGauge()
+                                 .Name("taas_gpus_busy")
+                                 .Help("The shares of time in which they compute, added up.")
+                                 .Register(registry);
+  Family<Gauge>& gpu_memory_used = BuildGauge()
+                                       .Name("taas_gpu_memory_used_bytes")
+                                       .Help("Memory of these GPUs that is used.")
+                                       .Register(registry);
+  Family<Gauge>& gpu_memory = BuildGauge()
+                                  .Name("taas_gpu_memory_bytes")
+                                  .Help("Memory of these GPUs.")
+                                  .Register(registry);
+  Family<Gauge>& gpu_power = BuildGauge()
+                                 .Name("taas_gpu_power_watts")
+                                 .Help("What these GPUs draw.")
+                                 .Register(registry);
+  Family<Gauge>& gpu_power_limit = BuildGauge()
+                                       .Name("taas_gpu_power_limit_watts")
+                                       .Help("The most that these GPUs may draw.")
+                                       .Register(registry);
+  Family<Gauge>& gpu_hottest = BuildGauge()
+                                   .Name("taas_gpu_temperature_celsius_max")
+                                   .Help("The hottest of these GPUs.")
+                                   .Register(registry);
+  Family<Gauge>& gpus_throttled = BuildGauge()
+                                      .Name("taas_gpus_throttled")
+                                      .Help("GPUs that are slowed down, by reason.")
+                                      .Register(registry);
+  Family<Gauge>& gpu_ecc_errors =
+      BuildGauge()
+          .Name("taas_gpu_ecc_errors")
+          .Help("Memory errors of these GPUs that could not be corrected, since their reset.")
+          .Register(registry);
+  Family<Gauge>& gpus_with_ecc_errors = BuildGauge()
+                                            .Name("taas_gpus_with_ecc_errors")
+                                            .Help("GPUs that have had such errors.")
+                                            .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
                                   .Help("Restarts of replicas, by kind of job and cause.")
@@ -129,6 +182,45 @@ void Metrics::MoveJob(JobKind kind, const JobState* before, const JobState* afte
 void Metrics::MoveGpus(JobKind kind, int64_t requested, int64_t held) {
   Move(families_->gpus_requested.Add({{"kind", KindName(kind)}}), requested);
   Move(families_->gpus_held.Add({{"kind", KindName(kind)}}), held);
+}
+
+void Metrics::MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after) {
+  const std::lock_guard lock(families_->gpus_mutex);
+  GpuTotals& totals = families_->gpus[kind];
+  totals.sums -= before;
+  totals.sums += after;
+  if (before.hottest_c.has_value()) {
+    totals.hottest_c.erase(totals.hottest_c.find(*before.hottest_c));
+  }
+  if (after.hottest_c.has_value()) totals.hottest_c.insert(*after.hottest_c);
+  ShowGpus(kind, totals);
+}
+
+void Metrics::ShowGpus(JobKind kind, const GpuTotals& totals) {
+  constexpr double kMib = 1024.0 * 1024;
+  const GpuSums& sums = totals.sums;
+  const std::string name = KindName(kind);
+  const auto show = [&name](Family<Gauge>& family, double value) {
+    family.Add({{"kind", name}}).Set(value);
+  };
+  show(families_->gpus_measured, static_cast<double>(sums.measured));
+  show(families_->gpus_busy, static_cast<double>(sums.busy_thousandths) / 1000);
+  show(families_->gpu_memory_used, static_cast<double>(sums.memory_used_mib) * kMib);
+  show(families_->gpu_memory, static_cast<double>(sums.memory_total_mib) * kMib);
+  show(families_->gpu_power, static_cast<double>(sums.power_milliwatts) / 1000);
+  show(families_->gpu_power_limit, static_cast<double>(sums.power_limit_milliwatts) / 1000);
+  show(families_->gpu_ecc_errors, static_cast<double>(sums.ecc_errors));
+  show(families_->gpus_with_ecc_errors, static_cast<double>(sums.with_ecc_errors));
+  for (size_t i = 0; i < kGpuThrottles.size(); ++i) {
+    families_->gpus_throttled.Add({{"kind", name}, {"reason", std::string(kGpuThrottles[i])}})
+        .Set(static_cast<double>(sums.throttled[i]));
+  }
+  Gauge& hottest = families_->gpu_hottest.Add({{"kind", name}});
+  if (totals.hottest_c.empty()) {
+    families_->gpu_hottest.Remove(&hottest);  // Of none there is no temperature.
+  } else {
+    hottest.Set(static_cast<double>(*totals.hottest_c.rbegin()));
+  }
 }
 
 void Metrics::AddHandsOff(int jobs) { Move(families_->hands_off, jobs); }

@@ -17,6 +17,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/executor.h"
 #include "operator/kube/transport.h"
+#include "operator/plan/gpu_sums.h"
 
 namespace taas {
 
@@ -31,6 +32,9 @@ class Metrics {
   void MoveJob(JobKind kind, const JobState* before, const JobState* after);  // Null: not there.
   // By how much more; negative: less.
   void MoveGpus(JobKind kind, int64_t requested, int64_t held);
+  // What the trainers of one job tell of their GPUs, in the place of what they told before; of a
+  // job that is over {}.
+  void MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after);
   void AddHandsOff(int jobs);  // TFJobs that another controller is at work on.
   void CountRestart(JobKind kind, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);
@@ -42,6 +46,9 @@ class Metrics {
 
  private:
   struct Families;
+  struct GpuTotals;
+  void ShowGpus(JobKind kind, const GpuTotals& totals);
+
   const std::unique_ptr<Families> families_;
 };
 

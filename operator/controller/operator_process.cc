@@ -33,8 +33,8 @@ constexpr std::chrono::seconds kStuckAfter{30};
 constexpr std::chrono::seconds kReleaseLimit{10};
 
 // Of a trainer's /status: the largest there is, a chief's with a thousand peers of eight GPUs, has
-// 1.2 MB. All that come at once have an eighth of the memory that the chart gives the operator.
-constexpr size_t kStatusBytesMax = 2 << 20;
+// 2.3 MB. All that come at once have an eighth of the memory that the chart gives the operator.
+constexpr size_t kStatusBytesMax = 4 << 20;
 constexpr size_t kStatusesBytesMax = 32 << 20;
 
 // "POD_7f0c…": a container that starts again in the same pod is another process.

@@ -30,7 +30,7 @@ class PollTransport {
 // What the other ends, which are programs of the users', can make us hold.
 struct PollLimits {
   // Of one answer. A report is 1 KB, the chief's with a thousand peers 200 KB, and with eight GPUs
-  // of each 1.2 MB.
+  // of each 2.3 MB.
   size_t body_bytes_max = 4 << 20;
   // Of all answers that are being received or waiting to be read, but for their first
   // `kSmallAnswer` bytes: who lets many pods give long answers at once gets few of them read.

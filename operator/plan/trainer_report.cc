@@ -33,6 +33,7 @@ class ReportReader : public nlohmann::json_sax<json> {
     ReportReader reader;
     if (!json::sax_parse(text, &reader) || !reader.is_object_) return std::nullopt;
     if (reader.measured_) reader.report_.evaluation = reader.evaluation_;
+    reader.report_.gpus = reader.gpus_.sums();
     return std::move(reader.report_);
   }
 
@@ -57,21 +58,25 @@ class ReportReader : public nlohmann::json_sax<json> {
     } else if (In("data") && key_ == "source") {
       report_.data_source = Text(value);
     }
+    gpus_.Text(depth_, value);
     return true;
   }
   bool binary(json::binary_t&) override { return true; }
   bool start_object(size_t) override {
     if (++depth_ == 1) is_object_ = true;
     if (depth_ == 2) part_ = key_;
+    gpus_.Enter(depth_, /*list=*/false);
     return depth_ <= kJsonDepthMax;
   }
   bool key(std::string& name) override {
     if (depth_ <= 2) key_ = name.size() <= kNameBytesMax ? name : std::string();
+    gpus_.Key(depth_, name);
     return true;
   }
   bool end_object() override { return Leave(); }
   bool start_array(size_t) override {
     if (++depth_ == 2) part_.clear();
+    gpus_.Enter(depth_, /*list=*/true);
     return depth_ <= kJsonDepthMax;
   }
   bool end_array() override { return Leave(); }
@@ -87,6 +92,7 @@ class ReportReader : public nlohmann::json_sax<json> {
     return PlainText(CutToCharacter(value, kTextBytesMax));
   }
   bool Leave() {
+    gpus_.Leave(depth_);
     --depth_;
     return true;
   }
@@ -94,6 +100,7 @@ class ReportReader : public nlohmann::json_sax<json> {
   bool In(std::string_view part) const { return depth_ == 2 && part_ == part; }
 
   bool Number(double value, int64_t count) {
+    gpus_.Number(depth_, value);
     if (depth_ == 1) {
       if (key_ == "step") report_.step = count;
       if (key_ == "maxSteps") report_.max_steps = count;
@@ -117,6 +124,7 @@ class ReportReader : public nlohmann::json_sax<json> {
   int depth_ = 0;
   std::string key_;   // The last one, of the page itself or of an object in it.
   std::string part_;  // Of the page; the object under it is being read.
+  GpuReader gpus_;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "operator/api/job.h"
+#include "operator/plan/gpu_sums.h"
 
 namespace taas {
 
@@ -34,6 +35,7 @@ struct TrainerReport {
   std::optional<int64_t> eta_seconds;
   std::optional<Evaluation> evaluation;
   std::string data_source;
+  GpuSums gpus;  // Its own and those of its peers.
 
   bool operator==(const TrainerReport&) const = default;
 };

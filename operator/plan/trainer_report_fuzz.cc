@@ -14,6 +14,8 @@ std::vector<std::string> FuzzSeeds() {
   return {R"({"uid":"u","state":"Training","message":"m","step":5,"maxSteps":10,"loss":0.5,
               "examplesPerSecond":100.5,"etaSeconds":3,"data":{"source":"s"},
               "evaluation":{"step":5,"loss":1,"accuracy":0.5,"examples":100}})",
+          R"({"gpus":[{"utilization":0.5,"powerWatts":9,"throttle":["Heat"]}],
+              "peers":[{"gpus":[{"memoryUsedMiB":5,"temperatureC":50,"eccUncorrected":1}]}]})",
           "Traceback (most recent call last):\n  File \"x\"\nValueError: no\r\n",
           R"({"step":18446744073709551615,"loss":1e308})"};
 }

@@ -1,6 +1,7 @@
 #include "trainer/cluster/gpu_report.h"
 
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -15,6 +16,7 @@ TEST(GpuReportTest, OfALargeReportLittleIsKept) {
   report.set_message(std::string(1 << 20, 'm'));
   report.set_step(7);
   for (int i = 0; i < 1000; ++i) report.add_gpus()->set_id(std::string(1000, 'g'));
+  for (int i = 0; i < 1000; ++i) report.mutable_gpus(0)->add_throttle(std::string(1000, 't'));
   const wire::Report bounded = Bounded(report);
   EXPECT_EQ(bounded.step(), 7);
   EXPECT_EQ(bounded.message().size(), kReportTextMax);
@@ -28,6 +30,18 @@ TEST(GpuReportTest, AnOrdinaryReportStaysAsItIs) {
   report.set_message("waiting for ps-1");
   report.add_gpus()->set_id("GPU-3d1e");
   EXPECT_EQ(Bounded(report).SerializeAsString(), report.SerializeAsString());
+}
+
+TEST(GpuReportTest, WhatIsKnownOfAGpuArrivesAndWhatIsNotStaysUnknown) {
+  const std::vector<GpuReading> gpus = {
+      {.id = "GPU-a", .index = 1, .utilization = 0.5, .memory_used_mib = 3, .memory_total_mib = 4,
+       .power_watts = 412.5, .power_limit_watts = 700, .temperature_c = 64,
+       .throttle = {{"PowerCap", "Heat"}}, .ecc_uncorrected = 2},
+      {.id = "GPU-b", .throttle = std::vector<std::string>{}, .ecc_uncorrected = 0},
+      {.id = "MIG-c"}};
+  wire::Report report;
+  SetGpus(gpus, &report);
+  EXPECT_EQ(GpusOf(Bounded(report)), gpus);
 }
 
 }  // namespace

@@ -64,6 +64,8 @@ class EngineTest(unittest.TestCase):
             self.assertEqual(len(products), 3 * towers)
             self.assertEqual(products[0]["args"]["shape"], "float32[32, 48]")
             self.assertEqual(products[0]["args"]["flops"], 2 * 32 * 48 * 64)
+            if towers == 1:
+                self.assertEqual(sum(it["name"] == "clip and update" for it in ops), 3)
             by_thread = {}
             for event in ops:
                 by_thread.setdefault(event["tid"], []).append((event["ts"], event["dur"]))

@@ -5,17 +5,20 @@ import json
 import os
 import re
 import sys
+import tempfile
 import unittest
 
 from processes import ENDLESS, RUNFILES, TOGETHER, TRAINER, Job
 
 CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
+NVML = os.path.join(RUNFILES, "operator", "base")
 sys.path.insert(0, CUDA)
 import fake_machine  # pylint: disable=wrong-import-position
 from fake_machine import H100  # pylint: disable=wrong-import-position
 
 SMALL = "device 9 0 3000000 132 1 small\n"
 ECC_UNCORRECTABLE, CONTAINED = 214, 226
+ID = "GPU-a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0"
 BAD_NODE = 3
 
 
@@ -30,6 +33,13 @@ class GpuTrainingTest(unittest.TestCase):
             file.write(machine)
         return job.start_replica(role, index, environment={
             "LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": path, "TAAS_GPUS": "1", **environment})
+
+    def nvml(self, job, more):
+        """An environment in which NVML tells that of the device."""
+        path = os.path.join(job.directory, "nvml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{ID} 1 2 3 {more} NVIDIA H100\n")
+        return {"LD_LIBRARY_PATH": f"{CUDA}:{NVML}", "TAAS_FAKE_NVML": path}
 
     def losses(self, process):
         return [float(loss) for loss in re.findall(r"loss = ([\d.e-]+)", process.log())]
@@ -78,6 +88,24 @@ class GpuTrainingTest(unittest.TestCase):
         again = self.start(job, "worker")
         again.says("resuming from checkpoint")
         again.says("step ")
+
+    def test_what_nvml_has_counted_stands_in_the_sentence_of_a_step_that_failed(self):
+        job = self.job(maxSteps=ENDLESS)
+        process = self.start(job, "worker", machine=f"{H100}fail kernel 2000 {ECC_UNCORRECTABLE}\n",
+                             **self.nvml(job, "volatile=7,0 aggregate=9,3 ecc=1"))
+        self.assertEqual(process.wait(), BAD_NODE, process.log())
+        message = process.end()["message"]
+        self.assertIn("CUDA_ERROR_ECC_UNCORRECTABLE", message)
+        self.assertIn("an error that ECC could not correct (Xid 48", message)
+        self.assertIn(f"NVML of {ID}: ECC errors since its reset: 0 uncorrected, 7 corrected; in "
+                      "its life: 3 uncorrected", message)
+
+    def test_memory_that_is_known_to_be_bad_is_not_computed_on(self):
+        job = self.job(maxSteps=ENDLESS)
+        process = self.start(job, "worker", **self.nvml(job, "volatile=0,2"))
+        self.assertEqual(process.wait(), BAD_NODE, process.log())
+        self.assertIn(f"{ID}) is not to be computed on: its memory has had 2 errors",
+                      process.end()["message"])
 
     def test_one_that_is_lost_while_the_model_is_made_is_not_waited_for(self):
         process = self.start(self.job(), "worker", machine=f"{H100}fail clear 12 {CONTAINED}\n")
@@ -128,6 +156,24 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(done.returncode, BAD_NODE)
         self.assertIn("is broken: 1 of ", done.stdout)
         self.assertEqual(self.check("").returncode, BAD_NODE)
+
+    def test_one_whose_memory_is_bad_is_told_and_what_a_good_one_has_had(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".nvml", encoding="utf-8") as nvml:
+            def say(more):
+                nvml.seek(0)
+                nvml.truncate()
+                nvml.write(f"{ID} 1 2 3 {more} small\n")
+                nvml.flush()
+            environment = {"LD_LIBRARY_PATH": f"{CUDA}:{NVML}", "TAAS_FAKE_NVML": nvml.name}
+            say("volatile=7,0 remapped=1,0,0,0 ecc=1")
+            done = fake_machine.run([TRAINER, "devices", "--check"], SMALL, environment)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertIn("; ECC errors since its reset: 0 uncorrected, 7 corrected; 1 rows",
+                          done.stdout)
+            say("volatile=7,0 remapped=1,2,1,0")
+            done = fake_machine.run([TRAINER, "devices", "--check"], SMALL, environment)
+            self.assertEqual(done.returncode, BAD_NODE)
+            self.assertIn(f"(small, {ID}) is not to be computed on: bad rows", done.stdout)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,31 @@ class GpusTest(unittest.TestCase):
                          "worker-0": [("GPU-bb", None)],
                          "worker-1": [("GPU-aa", 0.03), ("GPU-bb", None)]})
 
+    def test_a_replica_that_computes_tells_of_the_gpu_that_it_computes_on(self):
+        machine = os.path.join(self.job.directory, "machine")
+        with open(machine, "w", encoding="utf-8") as file:
+            file.write("device 9 0 85899345920 132 1 NVIDIA H100\n" * 3)
+        ids = [f"GPU-{a * 4}-{a * 2}-{a * 2}-{a * 2}-{a * 6}" for a in ("a0", "a1", "a2")]
+        # In another order than CUDA's, as NVML may have them.
+        self.set_devices(f"{ids[2]} 2 1 9 H100\n{ids[1]} 1 1 9 power=412500 limit=700000 "
+                         f"temperature=64 reasons=4 volatile=1,0 H100\n{ids[0]} 0 1 9 H100\n")
+        self.start({"ps-0": "", "worker-1": ""})
+        self.job.start_replica("chief", 0, environment={
+            "LD_LIBRARY_PATH": f"{CUDA}:{LIBRARIES}", "TAAS_FAKE_NVML": self.devices})
+        self.job.start_replica("worker", 0, environment={
+            "LD_LIBRARY_PATH": f"{CUDA}:{LIBRARIES}", "TAAS_FAKE_NVML": self.devices,
+            "TAAS_FAKE_CUDA": machine, "TAAS_GPUS": "1", "CUDA_VISIBLE_DEVICES": "1,2"})
+        wait_until("the GPU on the chief's page",
+                   lambda: self.seen().get("worker-0") == [(ids[1], 0.01)])
+        status = self.job.processes["chief-0"].get("/status")
+        (gpu,) = next(it["gpus"] for it in status["peers"]
+                      if (it["role"], it["index"]) == ("worker", 0))
+        self.assertEqual((gpu["powerWatts"], gpu["powerLimitWatts"], gpu["temperatureC"],
+                          gpu["throttle"], gpu["eccUncorrected"]),
+                         (412.5, 700, 64, ["PowerCap"], 0))
+        own = self.job.processes["worker-0"].get("/status")["gpus"]
+        self.assertEqual(own, [gpu])
+
     def test_of_a_replica_that_is_gone_nothing_is_told(self):
         self.start({"chief-0": "0", "ps-0": "", "worker-0": "1", "worker-1": "2"})
         self.await_seen({"chief-0": [("GPU-aa", 0.93)], "ps-0": [],

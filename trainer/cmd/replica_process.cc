@@ -53,10 +53,10 @@ int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const S
                       Farewell& farewell) {
   absl::Status status;
   {
-    const GpuWatch gpus(board, {.visible = process.visible_gpus});
+    GpuWatch gpus(board, {.visible = process.visible_gpus});
     // Its end closes the status page and writes what waits to be recorded.
-    Role role(process, board, stop, farewell);
-    status = Run(role);
+    Role role(process, board, gpus, stop, farewell);
+    status = role.Explain(Run(role));
   }
   const std::string message = status.ok() ? board.DoneMessage() : std::string(status.message());
   if (!status.ok()) {

@@ -84,6 +84,7 @@ absl::StatusOr<Runtime> Role::ComputesWith() {
     for (const Device* const device : gpus_->runtime().devices) {
       Log(LogLevel::kInfo, "computing on a GPU", {{"device", device->name()}});
     }
+    watch_.ComputesOn(gpus_->ids());
   }
   return gpus_->runtime();
 }

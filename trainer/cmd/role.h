@@ -9,7 +9,7 @@
 // the caller's. Errors: become exit codes (replica_process.h): Cancelled was told to stop,
 // Unavailable and DeadlineExceeded want another try, others are permanent.
 //
-//   Role role(process, board, stop, farewell);
+//   Role role(process, board, watch, stop, farewell);
 //   return RunChief(role);
 
 #ifndef TRAINER_CMD_ROLE_H_
@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,6 +37,7 @@
 #include "trainer/replica/member.h"
 #include "trainer/replica/replica_loop.h"
 #include "trainer/retry/try_on.h"
+#include "trainer/status/gpu_watch.h"
 #include "trainer/status/series.h"
 #include "trainer/status/status_server.h"
 #include "trainer/status/step_log.h"
@@ -48,8 +50,9 @@ namespace taas {
 
 class Role {
  public:
-  Role(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop, Farewell& farewell)
-      : process_(process), board_(board), stop_(stop), farewell_(farewell) {}
+  Role(const ReplicaProcess& process, StatusBoard& board, GpuWatch& watch, const StopFlag& stop,
+       Farewell& farewell)
+      : process_(process), board_(board), watch_(watch), stop_(stop), farewell_(farewell) {}
 
   const ReplicaProcess& process() const { return process_; }
   const TrainerConfig& config() const { return process_.config; }
@@ -73,6 +76,10 @@ class Role {
   // What its sessions compute with: the GPUs that the process was told of, opened once, or the
   // processor.
   absl::StatusOr<Runtime> ComputesWith();
+  // How the process has ended, with what is known of its GPUs if it was they.
+  absl::Status Explain(absl::Status status) const {
+    return gpus_ == nullptr ? status : gpus_->Explain(std::move(status));
+  }
   // Says where its ops lie, if that is wanted, and records the trace.
   absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
   // What waits for data that cannot be read gives up: it is no longer wanted.
@@ -112,6 +119,7 @@ class Role {
 
   const ReplicaProcess& process_;
   StatusBoard& board_;
+  GpuWatch& watch_;
   const StopFlag& stop_;
   Farewell& farewell_;
   RealClock clock_;

@@ -147,6 +147,11 @@ absl::StatusOr<int64_t> CudaDevice::FreeBytes() const {
 }
 
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }
-std::unique_ptr<Event> CudaDevice::MakeEvent() { return std::make_unique<CudaEvent>(*this); }
+std::unique_ptr<Event> CudaDevice::MakeEvent() {
+  return std::make_unique<CudaEvent>(*this, /*timed=*/false);
+}
+std::unique_ptr<TimedEvent> CudaDevice::MakeTimedEvent() {
+  return std::make_unique<CudaEvent>(*this, /*timed=*/true);
+}
 
 }  // namespace taas::cuda

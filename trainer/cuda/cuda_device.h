@@ -56,6 +56,7 @@ class CudaDevice : public Device {
   absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override;
   std::unique_ptr<Stream> MakeStream() override;
   std::unique_ptr<Event> MakeEvent() override;
+  std::unique_ptr<TimedEvent> MakeTimedEvent() override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
 
   // That nobody has now, on this device.

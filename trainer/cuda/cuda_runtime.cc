@@ -4,8 +4,11 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/cord.h"
+#include "absl/strings/string_view.h"
 #include "operator/base/status.h"
 #include "trainer/cuda/device_check.h"
+#include "trainer/cuda/device_health.h"
 #include "trainer/graph/machine_fault.h"
 #include "trainer/kernels/cuda/cuda_kernels.h"
 
@@ -21,6 +24,7 @@ absl::StatusOr<std::unique_ptr<CudaRuntime>> CudaRuntime::Open(int count,
 }
 
 absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
+  nvml_ = libraries.nvml;
   ASSIGN_OR_RETURN(driver_, Driver::Load(libraries.driver));
   ASSIGN_OR_RETURN(const std::vector<DeviceInfo> seen, driver_->Devices());
   if (static_cast<int>(seen.size()) < count) {
@@ -31,6 +35,9 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
   for (int index = 0; index < count; ++index) {
     RETURN_IF_ERROR(CudaDevice::CheckUsable(seen[static_cast<size_t>(index)]));
   }
+  for (int index = 0; index < count; ++index) {
+    RETURN_IF_ERROR(CheckHealth(seen[static_cast<size_t>(index)], nvml_));
+  }
   ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*driver_, libraries.images));
   for (int index = 0; index < count; ++index) {
     ASSIGN_OR_RETURN(auto device,
@@ -39,6 +46,27 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
     devices_.push_back(std::move(device));
   }
   return absl::OkStatus();
+}
+
+std::vector<std::string> CudaRuntime::ids() const {
+  std::vector<std::string> ids;
+  for (const auto& device : devices_) ids.push_back(device->info().id);
+  return ids;
+}
+
+absl::Status CudaRuntime::Explain(absl::Status status) const {
+  if (!IsMachineFault(status)) return status;
+  std::string text(status.message());
+  for (const std::string& id : ids()) {
+    const auto health = AskHealth(id, nvml_);
+    const std::string counted = health.ok() ? TextOf(*health) : "";
+    if (!counted.empty()) text += "; NVML of " + id + ": " + counted;
+  }
+  absl::Status explained(status.code(), text);
+  status.ForEachPayload([&explained](absl::string_view type, const absl::Cord& payload) {
+    explained.SetPayload(type, payload);
+  });
+  return explained;
 }
 
 Runtime CudaRuntime::runtime() const {

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "operator/base/nvml.h"
 #include "trainer/cuda/cuda_device.h"
 #include "trainer/cuda/driver.h"
 #include "trainer/cuda/loaded_kernels.h"
@@ -31,11 +32,12 @@ class CudaRuntime {
   // By the loader's rules; with slashes, files.
   struct Libraries {
     std::string driver = Driver::kLibrary, cublaslt = CublasLt::kLibrary;
+    std::string nvml = Nvml::kLibrary;  // Where it is.
     std::span<const KernelImage> images = KernelImages();
   };
 
-  // The first `count` devices that this process sees, at least one; each has shown that it computes
-  // right (device_check.h).
+  // The first `count` devices that this process sees, at least one; each has sound memory, as far
+  // as is known (device_health.h), and has shown that it computes right (device_check.h).
   static absl::StatusOr<std::unique_ptr<CudaRuntime>> Open(int count, const Libraries& libraries);
   static absl::StatusOr<std::unique_ptr<CudaRuntime>> Open(int count) {
     return Open(count, Libraries());
@@ -44,11 +46,17 @@ class CudaRuntime {
   Runtime runtime() const;
   const Driver& driver() const { return *driver_; }
   const LoadedKernels& kernels() const { return *kernels_; }
+  // Their ids, "GPU-…" or "MIG-…", in the order of the devices.
+  std::vector<std::string> ids() const;
+  // Of an error that is the machine's fault: with what NVML has counted of the devices' memory, as
+  // far as it tells within kHealthPatience.
+  absl::Status Explain(absl::Status status) const;
   CudaDevice& device(int index) const { return *devices_[static_cast<size_t>(index)]; }
 
  private:
   absl::Status Start(int count, const Libraries& libraries);
 
+  std::string nvml_;
   // In the order in which they are made.
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<LoadedKernels> kernels_;

@@ -1,5 +1,6 @@
 #include "trainer/cuda/cuda_stream.h"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -35,10 +36,12 @@ class CudaProgram : public Program {
 
 }  // namespace
 
-CudaEvent::CudaEvent(const CudaDevice& device) : device_(device), made_(device.Enter()) {
+CudaEvent::CudaEvent(const CudaDevice& device, bool timed)
+    : device_(device), made_(device.Enter()) {
   if (!made_.ok()) return;
   const Driver& driver = device_.driver();
-  made_ = driver.Check("make an event", driver.api().EventCreate(&event_, kCuEventDisableTiming));
+  made_ = driver.Check("make an event",
+                       driver.api().EventCreate(&event_, timed ? 0 : kCuEventDisableTiming));
 }
 
 CudaEvent::~CudaEvent() {
@@ -55,6 +58,17 @@ absl::Status CudaEvent::Synchronize() {
   RETURN_IF_ERROR(device_.Enter());
   const Driver& driver = device_.driver();
   return driver.Check("wait for an event", driver.api().EventSynchronize(event_));
+}
+
+absl::StatusOr<std::chrono::nanoseconds> CudaEvent::Since(const TimedEvent& earlier) const {
+  ASSIGN_OR_RETURN(const CuEvent from, static_cast<const CudaEvent&>(earlier).handle());
+  RETURN_IF_ERROR(made_);
+  RETURN_IF_ERROR(device_.Enter());
+  const Driver& driver = device_.driver();
+  float milliseconds = 0;
+  RETURN_IF_ERROR(driver.Check("ask for the time between two events",
+                               driver.api().EventElapsedTime(&milliseconds, from, event_)));
+  return std::chrono::nanoseconds(std::llround(double{milliseconds} * 1e6));
 }
 
 CudaStream::CudaStream(const CudaDevice& device)

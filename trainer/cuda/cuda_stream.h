@@ -6,6 +6,7 @@
 #ifndef TRAINER_CUDA_CUDA_STREAM_H_
 #define TRAINER_CUDA_CUDA_STREAM_H_
 
+#include <chrono>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -15,14 +16,16 @@
 
 namespace taas::cuda {
 
-class CudaEvent : public Event {
+class CudaEvent : public TimedEvent {
  public:
-  explicit CudaEvent(const CudaDevice& device);
+  // One that is not `timed` is cheaper, and Since fails.
+  CudaEvent(const CudaDevice& device, bool timed);
   ~CudaEvent() override;
   CudaEvent(const CudaEvent&) = delete;
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   absl::Status Synchronize() override;
+  absl::StatusOr<std::chrono::nanoseconds> Since(const TimedEvent& earlier) const override;
   // The driver's, of a thread that has entered the device.
   absl::StatusOr<CuEvent> handle() const;
 

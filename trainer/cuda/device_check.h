@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "operator/base/nvml.h"
 #include "trainer/cuda/cuda_device.h"
 
 namespace taas::cuda {
@@ -30,6 +32,7 @@ struct DeviceCheck {
   double float32_tflop_s = 0, tf32_tflop_s = 0, bfloat16_tflop_s = 0;  // Products.
   int64_t memory_bytes = 0;  // That kept two patterns.
   double seconds = 0;
+  std::optional<GpuHealth> health;  // What NVML has counted; CheckThoroughly leaves it out.
 };
 
 // How much is done; less in tests.

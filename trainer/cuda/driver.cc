@@ -38,6 +38,27 @@ const char* AdviceOn(int result) {
       return "the driver sees no device: this container was given none, or CUDA_VISIBLE_DEVICES "
              "hides them";
     case kCuInvalidDevice: return "CUDA_VISIBLE_DEVICES names a device that is not there";
+    case kCuEccUncorrectable:
+      return "its memory has had an error that ECC could not correct (Xid 48, 63, 64, 94 or 95 in "
+             "the kernel's log)";
+    case kCuNvlinkUncorrectable:
+      return "a link between GPUs has had an error that it could not correct (Xid 74 in the "
+             "kernel's log)";
+    case kCuContained:
+      return "an error of its memory was kept to this process (Xid 94 in the kernel's log)";
+    case kCuIllegalAddress:
+      return "a kernel used memory that is not there: a fault of this program, or of the card's "
+             "memory (Xid 31 in the kernel's log)";
+    case kCuIllegalInstruction:
+    case kCuMisalignedAddress:
+    case kCuInvalidAddressSpace:
+    case kCuInvalidPc:
+    case kCuHardwareStackError:
+      return "a kernel did what none may: a fault of this program, or of the card (Xid 13 in the "
+             "kernel's log)";
+    case kCuLaunchFailed:
+      return "a kernel failed, and the kernel's log says by which Xid: 48, 63, 64, 79, 94 and 95 "
+             "are the card's, 13 and 31 this program's or the card's";
     case 304: return "the device files /dev/nvidia* cannot be opened: this process may not, or the "
                      "container was not given them";
     case 802: return "the machine's GPUs are not ready: its fabric manager does not run, or has "
@@ -131,6 +152,7 @@ absl::Status Driver::Start() {
   FIND(EventDestroy, "_v2");
   FIND(EventRecordWithFlags, "");
   FIND(EventSynchronize, "");
+  FIND(EventElapsedTime, "_v2");
   FIND(StreamBeginCapture, "_v2");
   FIND(StreamEndCapture, "");
   FIND(GraphInstantiateWithFlags, "");

@@ -33,10 +33,11 @@ struct CuUuid {
 inline constexpr int kCuSuccess = 0, kCuInvalidValue = 1, kCuOutOfMemory = 2, kCuNoDevice = 100,
                      kCuInvalidDevice = 101, kCuInvalidContext = 201, kCuEccUncorrectable = 214,
                      kCuNvlinkUncorrectable = 220, kCuContained = 226, kCuInvalidHandle = 400,
-                     kCuNotFound = 500, kCuIllegalAddress = 700, kCuLaunchTimeout = 702,
-                     kCuAssert = 710, kCuHardwareStackError = 714, kCuIllegalInstruction = 715,
-                     kCuMisalignedAddress = 716, kCuInvalidAddressSpace = 717, kCuInvalidPc = 718,
-                     kCuLaunchFailed = 719, kCuCaptureUnsupported = 900,
+                     kCuNotFound = 500, kCuNotReady = 600, kCuIllegalAddress = 700,
+                     kCuLaunchTimeout = 702, kCuAssert = 710, kCuHardwareStackError = 714,
+                     kCuIllegalInstruction = 715, kCuMisalignedAddress = 716,
+                     kCuInvalidAddressSpace = 717, kCuInvalidPc = 718, kCuLaunchFailed = 719,
+                     kCuCaptureUnsupported = 900,
                      kCuCaptureInvalidated = 901, kCuUnknown = 999;
 
 // CUdevice_attribute.
@@ -85,6 +86,7 @@ struct DriverApi {
   int (*EventDestroy)(CuEvent event);
   int (*EventRecordWithFlags)(CuEvent event, CuStream stream, unsigned flags);
   int (*EventSynchronize)(CuEvent event);
+  int (*EventElapsedTime)(float* milliseconds, CuEvent earlier, CuEvent later);
   // Of captures, and of what they become.
   int (*StreamBeginCapture)(CuStream stream, int mode);
   int (*StreamEndCapture)(CuStream stream, CuGraph* graph);

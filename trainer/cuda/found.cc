@@ -10,6 +10,7 @@
 #include "third_party/json.h"
 #include "trainer/cuda/cublaslt.h"
 #include "trainer/cuda/cuda_device.h"
+#include "trainer/cuda/device_health.h"
 #include "trainer/cuda/loaded_kernels.h"
 #include "trainer/cuda/shared_library.h"
 #include "trainer/kernels/cuda/images.h"
@@ -104,9 +105,17 @@ std::string Line(std::string head, const std::string& rest) {
 }
 
 absl::StatusOr<DeviceCheck> CheckOne(const Driver& driver, const LoadedKernels& kernels, int index,
-                                     const std::string& cublaslt) {
-  ASSIGN_OR_RETURN(const auto device, CudaDevice::Open(driver, kernels, index, cublaslt));
-  return CheckThoroughly(*device);
+                                     const Names& names) {
+  ASSIGN_OR_RETURN(const DeviceInfo info, driver.Describe(index));
+  const absl::StatusOr<GpuHealth> health = AskHealth(info.id, names.nvml);
+  if (health.ok()) {
+    RETURN_IF_ERROR(CheckHealth(info, *health));
+  }
+  ASSIGN_OR_RETURN(const auto device, CudaDevice::Open(driver, kernels, index,
+                                                       names.prefix + CublasLt::kLibrary));
+  ASSIGN_OR_RETURN(DeviceCheck check, CheckThoroughly(*device));
+  if (health.ok()) check.health = *health;
+  return check;
 }
 
 std::string TextOf(const DeviceCheck& check) {
@@ -118,19 +127,40 @@ std::string TextOf(const DeviceCheck& check) {
                 check.float32_tflop_s, check.tf32_tflop_s, check.bfloat16_tflop_s);
   char seconds[32];
   std::snprintf(seconds, sizeof(seconds), "; %.1f s", check.seconds);
-  return text + Gib(check.memory_bytes) + " of memory kept two patterns" + seconds;
+  const std::string health = check.health ? cuda::TextOf(*check.health) : "";
+  return text + Gib(check.memory_bytes) + " of memory kept two patterns" + seconds +
+         (health.empty() ? "" : "; " + health);
+}
+
+Json JsonOf(const GpuHealth& health) {
+  Json json = Json::object();
+  const auto set = [&json](const char* name, const auto& value) {
+    if (value) json[name] = *value;
+  };
+  set("ecc", health.ecc);
+  set("corrected", health.corrected);
+  set("uncorrected", health.uncorrected);
+  set("correctedEver", health.corrected_ever);
+  set("uncorrectedEver", health.uncorrected_ever);
+  set("remappedRows", health.remapped_rows);
+  set("remapPending", health.remap_pending);
+  set("remapFailed", health.remap_failed);
+  set("retirementPending", health.retirement_pending);
+  return json;
 }
 
 Json JsonOf(const absl::StatusOr<DeviceCheck>& check) {
   if (!check.ok()) return {{"trouble", check.status().message()}};
-  return {{"copiedGbPerS", check->copied_gb_s},
-          {"toDeviceGbPerS", check->to_device_gb_s},
-          {"fromDeviceGbPerS", check->from_device_gb_s},
-          {"float32TflopPerS", check->float32_tflop_s},
-          {"tf32TflopPerS", check->tf32_tflop_s},
-          {"bfloat16TflopPerS", check->bfloat16_tflop_s},
-          {"memoryBytes", check->memory_bytes},
-          {"seconds", check->seconds}};
+  Json json = {{"copiedGbPerS", check->copied_gb_s},
+               {"toDeviceGbPerS", check->to_device_gb_s},
+               {"fromDeviceGbPerS", check->from_device_gb_s},
+               {"float32TflopPerS", check->float32_tflop_s},
+               {"tf32TflopPerS", check->tf32_tflop_s},
+               {"bfloat16TflopPerS", check->bfloat16_tflop_s},
+               {"memoryBytes", check->memory_bytes},
+               {"seconds", check->seconds}};
+  if (check->health) json["health"] = JsonOf(*check->health);
+  return json;
 }
 
 // Of the usable ones.
@@ -149,8 +179,7 @@ void Check(Found* found, const Names& names) {
   if (!driver.ok()) return;  // Without it there is no usable device.
   const auto kernels = LoadedKernels::Load(**driver, KernelImages());
   for (const int index : IndexesOf(*found)) {
-    found->checks.push_back(kernels.ok() ? CheckOne(**driver, **kernels, index,
-                                                    names.prefix + CublasLt::kLibrary)
+    found->checks.push_back(kernels.ok() ? CheckOne(**driver, **kernels, index, names)
                                          : kernels.status());
   }
 }

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "operator/base/nvml.h"
 #include "trainer/cuda/device_check.h"
 #include "trainer/cuda/driver.h"
 
@@ -48,9 +49,10 @@ struct Found {
 struct Names {
   std::string driver = Driver::kLibrary;
   std::string prefix;  // Before the names of the libraries: a directory with its slash.
+  std::string nvml = Nvml::kLibrary;
 };
 Found Find(const Names& names = {});
-// Checks each usable device (device_check.h), one after the other.
+// Checks each usable device (device_health.h, device_check.h), one after the other.
 void Check(Found* found, const Names& names = {});
 
 // A line each, in columns.

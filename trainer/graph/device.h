@@ -16,6 +16,7 @@
 #ifndef TRAINER_GRAPH_DEVICE_H_
 #define TRAINER_GRAPH_DEVICE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -64,6 +65,13 @@ class Event {
   virtual ~Event() = default;
   // Returns when it has passed.
   virtual absl::Status Synchronize() = 0;
+};
+
+// A moment whose time is known when it has passed, by the device's own clock.
+class TimedEvent : public Event {
+ public:
+  // `earlier` is of the same device; both have passed.
+  virtual absl::StatusOr<std::chrono::nanoseconds> Since(const TimedEvent& earlier) const = 0;
 };
 
 // What a stream was given once, to be launched again and again.
@@ -124,6 +132,8 @@ class Device {
   virtual absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kDevice) = 0;
   virtual std::unique_ptr<Stream> MakeStream() = 0;
   virtual std::unique_ptr<Event> MakeEvent() = 0;
+  // Null: it has no clock of its own, and whoever measures waits for each kernel.
+  virtual std::unique_ptr<TimedEvent> MakeTimedEvent() { return nullptr; }
   // As Stream::Copy, and returns when it is done. Meanwhile no stream writes `from`, nor uses `to`;
   // streams may read `from`.
   virtual absl::Status Copy(void* to, const void* from, size_t bytes) {

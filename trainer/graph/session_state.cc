@@ -332,12 +332,16 @@ void Session::State::MakeRunner() {
   }
   runner = std::make_unique<StepRunner>(device, steps, accesses, options.inter_op_threads);
   if (options.trace == nullptr) return;
+  runner->PrepareTrace();
   std::vector<TracedOp> ops;
   for (const ScheduledStep& scheduled : schedule.steps) {
     const OpInfo info = InfoOf(scheduled.node);
     ops.push_back({info.name, info.Text(), info.outputs[0].ToString(), info.device, info.cost.flops,
                    info.cost.bytes});
   }
+  TracedOp rest{.name = "clip and update", .op = "Rest"};
+  if (!ops.empty()) rest.device = ops.back().device;
+  ops.push_back(std::move(rest));
   trace = options.trace->AddTrack(options.trace_name, std::move(ops), options.inter_op_threads);
 }
 

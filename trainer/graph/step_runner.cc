@@ -11,7 +11,9 @@ namespace taas {
 
 StepRunner::StepRunner(Device& device, std::span<const RunnableStep> steps,
                        std::span<const std::vector<MemoryAccess>> accesses, int threads)
-    : steps_(steps), programs_pay_(device.prefers_programs() && threads == 1) {
+    : device_(device),
+      steps_(steps),
+      programs_pay_(device.prefers_programs() && threads == 1) {
   CHECK(threads >= 1) << threads << " threads";
   for (int thread = 0; thread < threads; ++thread) streams_.push_back(device.MakeStream());
   if (threads == 1) return;
@@ -57,13 +59,25 @@ absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& argu
                         .block = arguments.block,
                         .index = step,
                         .stream = &stream};
-  if (arguments.trace == nullptr && threads_.empty()) return stream.Launch(runnable.kernel, call);
-  const Clock::Time begin = arguments.trace == nullptr ? Clock::Time() : arguments.trace->Now();
-  absl::Status status = stream.Launch(runnable.kernel, call);
-  if (status.ok()) status = stream.Synchronize();
-  if (arguments.trace != nullptr) {
-    arguments.trace->Record(thread, step, begin, arguments.trace->Now());
+  const auto launch = [&] { return stream.Launch(runnable.kernel, call); };
+  if (arguments.trace != nullptr) return Traced(step, thread, arguments, launch);
+  absl::Status status = launch();
+  if (status.ok() && !threads_.empty()) status = stream.Synchronize();
+  return status;
+}
+
+absl::Status StepRunner::Traced(int op, int thread, const StepArguments& arguments,
+                                absl::FunctionRef<absl::Status()> launch) const {
+  Stream& stream = *streams_[static_cast<size_t>(thread)];
+  if (times_ != nullptr) {
+    absl::Status status = times_->Launch(stream, op, thread, launch);
+    if (status.ok() && !threads_.empty()) status = stream.Synchronize();
+    return status;
   }
+  const Clock::Time begin = arguments.trace->Now();
+  absl::Status status = launch();
+  if (status.ok()) status = stream.Synchronize();
+  arguments.trace->Record(thread, op, begin, arguments.trace->Now());
   return status;
 }
 
@@ -79,8 +93,12 @@ absl::Status StepRunner::Copy(void* to, const void* from, size_t bytes) const {
 }
 
 absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
-  for (StepRest* const rest : arguments.rest) RETURN_IF_ERROR(rest->Launch(*streams_[0]));
-  return absl::OkStatus();
+  const auto launch = [&]() -> absl::Status {
+    for (StepRest* const rest : arguments.rest) RETURN_IF_ERROR(rest->Launch(*streams_[0]));
+    return absl::OkStatus();
+  };
+  if (arguments.trace == nullptr || arguments.rest.empty()) return launch();
+  return Traced(static_cast<int>(steps_.size()), /*thread=*/0, arguments, launch);
 }
 
 StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {
@@ -120,8 +138,23 @@ StepFailure StepRunner::LaunchInOrder(bool forward, const StepArguments& argumen
 }
 
 StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
+  if (arguments.trace == nullptr || times_ == nullptr) return RunSteps(forward, arguments);
+  if (absl::Status begun = times_->Begin(*streams_[0], *arguments.trace); !begun.ok()) {
+    return {std::move(begun)};
+  }
+  StepFailure failure = RunSteps(forward, arguments);
+  if (failure.status.ok()) failure.status = times_->Tell(*arguments.trace);
+  return failure;
+}
+
+StepFailure StepRunner::RunSteps(bool forward, const StepArguments& arguments) {
   if (programs_pay_ && arguments.trace == nullptr) return RunProgram(forward, arguments);
-  if (threads_.empty()) return RunInOrder(forward, arguments);
+  if (threads_.empty()) {
+    StepFailure failure = RunInOrder(forward, arguments);
+    // What kernels make ready at their first launch is ready for a program now.
+    if (failure.status.ok()) has_run_[static_cast<size_t>(arguments.program)] = true;
+    return failure;
+  }
   std::unique_lock<std::mutex> lock(mutex_);
   plan_ = forward ? &forward_ : &train_;
   arguments_ = arguments;

@@ -7,8 +7,10 @@
 // their order. A run allocates nothing.
 //
 // Each thread launches into a stream of the device. One alone waits for the stream at the end of a
-// run, and launches all as a program where the device prefers that and nothing is traced; several
-// wait after each step, since the next that needs it may be in another's stream.
+// run, and launches all as a program where the device prefers that; several wait after each step,
+// since the next that needs it may be in another's stream. A run that is traced is no program, and
+// leaves the one that there is as it is; its times are the device's (op_times.h) where that has a
+// clock, else one alone waits after each step, too, and they are the host's.
 //
 // Ownership: borrows the device and the steps, which stay where they are; owns its threads and
 // streams. Threads: one run at a time; kernels of different steps run on different threads at once.
@@ -29,10 +31,12 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_conflicts.h"
+#include "trainer/graph/op_times.h"
 #include "trainer/graph/step_rest.h"
 #include "trainer/graph/step_trace.h"
 
@@ -54,7 +58,8 @@ inline constexpr int kProgramsMax = 3;
 struct StepArguments {
   int threads = 1;  // Inside one op.
   StepBlock* block = nullptr;  // Of the device.
-  StepTrace::Track* trace = nullptr;  // Null: nothing is recorded.
+  // Null: nothing is recorded. Its ops are the steps, and last the rest as one.
+  StepTrace::Track* trace = nullptr;
   // What follows the steps, the same for each `program` number.
   std::span<StepRest* const> rest{};
   int program = 0;  // Below kProgramsMax: of runs that launch the same.
@@ -77,6 +82,8 @@ class StepRunner {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
+  // Before the first run that is traced: takes what it needs.
+  void PrepareTrace() { times_ = OpTimes::Make(device_, steps_.size() + 1); }
   // The memory of steps has changed, or what follows them.
   void Forget() {
     programs_ = {};
@@ -94,6 +101,7 @@ class StepRunner {
     StepOrder order;
   };
 
+  StepFailure RunSteps(bool forward, const StepArguments& arguments);
   Plan PlanOf(std::span<const std::vector<MemoryAccess>> accesses, bool forward) const;
   StepFailure RunInOrder(bool forward, const StepArguments& arguments) const;
   StepFailure LaunchInOrder(bool forward, const StepArguments& arguments) const;
@@ -102,6 +110,9 @@ class StepRunner {
   // chosen) a device may not do while it records.
   StepFailure RunProgram(bool forward, const StepArguments& arguments);
   absl::Status LaunchRest(const StepArguments& arguments) const;
+  // Records it as an op of the trace.
+  absl::Status Traced(int op, int thread, const StepArguments& arguments,
+                      absl::FunctionRef<absl::Status()> launch) const;
   absl::Status RunStep(int step, int thread, const StepArguments& arguments) const;
   void Serve(int thread);
   void WorkOn(int thread, std::unique_lock<std::mutex>& lock);
@@ -109,9 +120,11 @@ class StepRunner {
   void PushReady(int position);
   int PopReady();
 
+  Device& device_;
   const std::span<const RunnableStep> steps_;
   const bool programs_pay_;
   std::vector<std::unique_ptr<Stream>> streams_;  // Per thread, the caller's first.
+  std::unique_ptr<OpTimes> times_;  // Of the steps, and of the rest.
   std::array<std::unique_ptr<Program>, kProgramsMax> programs_;
   std::array<bool, kProgramsMax> has_run_{};
   Plan train_, forward_;

@@ -35,6 +35,11 @@ JsonValue ToJson(const GpuReading& gpu) {
   if (gpu.utilization) json["utilization"] = *gpu.utilization;
   if (gpu.memory_used_mib) json["memoryUsedMiB"] = *gpu.memory_used_mib;
   if (gpu.memory_total_mib) json["memoryTotalMiB"] = *gpu.memory_total_mib;
+  if (gpu.power_watts) json["powerWatts"] = *gpu.power_watts;
+  if (gpu.power_limit_watts) json["powerLimitWatts"] = *gpu.power_limit_watts;
+  if (gpu.temperature_c) json["temperatureC"] = *gpu.temperature_c;
+  if (gpu.throttle) json["throttle"] = *gpu.throttle;
+  if (gpu.ecc_uncorrected) json["eccUncorrected"] = *gpu.ecc_uncorrected;
   return json;
 }
 

@@ -61,8 +61,10 @@ int cuDeviceGetName(char* name, int bytes, int device) {
 }
 
 int cuDeviceGetUuid_v2(CuUuid* uuid, int device) {
-  uuid->bytes.fill(static_cast<unsigned char>(0xa0 + device));
-  return kCuSuccess;
+  return About(device, [&](const FakeDevice& of) {
+    uuid->bytes.fill(static_cast<unsigned char>(0xa0 + of.number));
+    return kCuSuccess;
+  });
 }
 
 int cuDeviceGetAttribute(int* value, int attribute, int device) {

@@ -247,9 +247,10 @@ int cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned flags) {
   return Its().streams.Wait(Of(stream), Of(event), flags == kCuEventExternal);
 }
 
-int cuEventCreate(CuEvent* event, unsigned) {
+int cuEventCreate(CuEvent* event, unsigned flags) {
   if (const int result = Begin("cuEventCreate")) return result;
-  *event = reinterpret_cast<CuEvent>(Its().streams.MakeEvent());
+  const bool timed = (flags & kCuEventDisableTiming) == 0;
+  *event = reinterpret_cast<CuEvent>(Its().streams.MakeEvent(timed));
   return kCuSuccess;
 }
 
@@ -263,6 +264,11 @@ int cuEventRecordWithFlags(CuEvent event, CuStream stream, unsigned flags) {
 int cuEventSynchronize(CuEvent event) {
   if (const int result = Begin("cuEventSynchronize", Needs::kNoCapture)) return result;
   return Its().streams.SynchronizeEvent(Of(event));
+}
+
+int cuEventElapsedTime_v2(float* milliseconds, CuEvent earlier, CuEvent later) {
+  if (const int result = Begin("cuEventElapsedTime")) return result;
+  return Its().streams.Elapsed(Of(earlier), Of(later), milliseconds);
 }
 
 int cuStreamBeginCapture_v2(CuStream stream, int) {

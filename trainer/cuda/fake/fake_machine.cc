@@ -6,6 +6,24 @@
 
 namespace taas::cuda::fake {
 
+namespace {
+
+std::vector<FakeDevice> Visible(const std::vector<FakeDevice>& all) {
+  const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (variable == nullptr) return all;
+  std::vector<FakeDevice> visible;
+  std::istringstream words(variable);
+  for (std::string word; std::getline(words, word, ',');) {
+    char* end = nullptr;
+    const unsigned long number = std::strtoul(word.c_str(), &end, 10);
+    if (end == word.c_str() || *end != '\0' || number >= all.size()) break;
+    visible.push_back(all[number]);
+  }
+  return visible;
+}
+
+}  // namespace
+
 FakeMachine ReadMachine() {
   FakeMachine machine;
   const char* const path = std::getenv("TAAS_FAKE_CUDA");
@@ -24,12 +42,13 @@ FakeMachine ReadMachine() {
       }
     }
     if (what != "device") continue;
-    FakeDevice device;
+    FakeDevice device{.number = static_cast<int>(machine.devices.size())};
     device.lost = !(text >> device.major >> device.minor >> device.bytes >>
                     device.multiprocessors >> device.ecc >> std::ws);
     std::getline(text, device.name);
     machine.devices.push_back(device);
   }
+  machine.devices = Visible(machine.devices);
   return machine;
 }
 

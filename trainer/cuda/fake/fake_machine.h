@@ -7,6 +7,9 @@
 //   device lost                                      each question about it fails
 //   fail kernel 2000 214                             see FakeCudaFailAt; when one computes
 //
+// Of its devices a process sees those whose numbers CUDA_VISIBLE_DEVICES has, up to the first that
+// is none, in that order; all where it is not set. An id is that of the machine.
+//
 // Ownership: values. Threads: any. Errors: lines that are none of these count for nothing.
 
 #ifndef TRAINER_CUDA_FAKE_FAKE_MACHINE_H_
@@ -21,6 +24,7 @@
 namespace taas::cuda::fake {
 
 struct FakeDevice {
+  int number = 0;  // Of the machine's.
   bool lost = false;
   int major = 0, minor = 0, multiprocessors = 0, ecc = 0;
   size_t bytes = 0;

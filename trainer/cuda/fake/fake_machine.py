@@ -14,7 +14,7 @@ H100 = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n"
 LIMIT_S = 280  # A Bazel test of medium size has 300.
 
 
-def run(command, machine=H100):
+def run(command, machine=H100, environment=None):
     """What it has said stands in `stdout`, as text."""
     with tempfile.NamedTemporaryFile("w", suffix=".machine", encoding="utf-8") as file:
         file.write(machine)
@@ -22,4 +22,4 @@ def run(command, machine=H100):
         return subprocess.run(
             command, check=False, timeout=LIMIT_S, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={"LD_LIBRARY_PATH": FOLDER, "TAAS_FAKE_CUDA": file.name})
+            env={"LD_LIBRARY_PATH": FOLDER, "TAAS_FAKE_CUDA": file.name, **(environment or {})})

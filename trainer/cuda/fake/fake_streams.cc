@@ -39,9 +39,11 @@ int FakeStreams::DestroyStream(FakeStream* stream) {
   return Drop(streams_, stream);
 }
 
-FakeEvent* FakeStreams::MakeEvent() {
+FakeEvent* FakeStreams::MakeEvent(bool timed) {
   const Lock lock(mutex_);
-  return Keep(events_, std::make_unique<FakeEvent>());
+  auto event = std::make_unique<FakeEvent>();
+  event->timed = timed;
+  return Keep(events_, std::move(event));
 }
 
 int FakeStreams::DestroyEvent(FakeEvent* event) {
@@ -50,6 +52,20 @@ int FakeStreams::DestroyEvent(FakeEvent* event) {
 }
 
 int FakeStreams::Launch(FakeStream* stream, Command command) {
+  return Push(stream, [this, command = std::move(command)] {
+    now_ns_ += kCommandNs;
+    return command();
+  });
+}
+
+Command FakeStreams::Stamp(FakeEvent* event) {
+  return [this, event] {
+    if (events_.contains(event)) event->at_ns = now_ns_;
+    return kCuSuccess;
+  };
+}
+
+int FakeStreams::Push(FakeStream* stream, Command command) {
   const Lock lock(mutex_);
   if (!Knows(stream)) return kCuInvalidHandle;
   if (stream->capture != nullptr) {
@@ -67,14 +83,18 @@ int FakeStreams::Record(FakeEvent* event, FakeStream* stream, bool external) {
   if (!Knows(stream) || !events_.contains(event)) return kCuInvalidHandle;
   if (stream->capture == nullptr) {
     if (external) return kCuInvalidValue;
-    *event = {stream, stream->launched};
+    if (event->timed) Push(stream, Stamp(event));
+    event->stream = stream;
+    event->command = stream->launched;
     return kCuSuccess;
   }
   // A capture of several streams is not needed, and not here.
   if (!external) return kCaptureIsolation;
   stream->capture->commands.emplace_back([this, event](FakeStream& in) {
     if (!events_.contains(event)) return kCuInvalidHandle;
-    *event = {&in, in.done};
+    event->stream = &in;
+    event->command = in.done;
+    event->at_ns = now_ns_;
     return kCuSuccess;
   });
   return kCuSuccess;
@@ -94,7 +114,7 @@ int FakeStreams::Wait(FakeStream* stream, FakeEvent* event, bool external) {
     });
     return kCuSuccess;
   }
-  return Launch(stream, [this, moment = *event] {
+  return Push(stream, [this, moment = *event] {
     RunTo(moment.stream, moment.command);
     return kCuSuccess;
   });
@@ -117,6 +137,17 @@ int FakeStreams::SynchronizeEvent(FakeEvent* event) {
   if (!events_.contains(event)) return kCuInvalidHandle;
   RunSome();
   RunTo(event->stream, event->command);
+  return failed_;
+}
+
+int FakeStreams::Elapsed(const FakeEvent* from, const FakeEvent* to, float* milliseconds) {
+  const Lock lock(mutex_);
+  for (const FakeEvent* const event : {from, to}) {
+    if (!events_.contains(const_cast<FakeEvent*>(event))) return kCuInvalidHandle;
+    if (!event->timed || event->stream == nullptr) return kCuInvalidHandle;
+    if (Knows(event->stream) && event->stream->done < event->command) return kCuNotReady;
+  }
+  *milliseconds = static_cast<float>(static_cast<double>(to->at_ns - from->at_ns) / 1e6);
   return failed_;
 }
 
@@ -150,7 +181,7 @@ int FakeStreams::LaunchGraph(FakeGraph* graph, FakeStream* stream) {
   const Lock lock(mutex_);
   if (!graphs_.contains(graph)) return kCuInvalidHandle;
   // One that goes before it has run is a mistake of whoever destroyed it.
-  return Launch(stream, [this, graph, stream] {
+  return Push(stream, [this, graph, stream] {
     if (!graphs_.contains(graph)) return kCuInvalidHandle;
     for (const auto& command : graph->commands) {
       if (const int result = command(*stream); result != kCuSuccess) return result;

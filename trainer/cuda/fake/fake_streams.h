@@ -46,7 +46,13 @@ struct FakeStream {
 struct FakeEvent {
   FakeStream* stream = nullptr;
   int64_t command = 0;
+  bool timed = false;
+  int64_t at_ns = 0;  // When it passed, by the device's clock.
 };
+
+// What each command that computes, copies or clears takes by the device's clock, which stands still
+// between them.
+inline constexpr int64_t kCommandNs = 10'000;
 
 class FakeStreams {
  public:
@@ -54,7 +60,7 @@ class FakeStreams {
 
   FakeStream* MakeStream();
   int DestroyStream(FakeStream* stream);
-  FakeEvent* MakeEvent();
+  FakeEvent* MakeEvent(bool timed);
   int DestroyEvent(FakeEvent* event);
 
   // Into the stream, or into what it captures.
@@ -63,6 +69,7 @@ class FakeStreams {
   int Wait(FakeStream* stream, FakeEvent* event, bool external);
   int SynchronizeStream(FakeStream* stream);
   int SynchronizeEvent(FakeEvent* event);
+  int Elapsed(const FakeEvent* from, const FakeEvent* to, float* milliseconds);
 
   int BeginCapture(FakeStream* stream);
   int EndCapture(FakeStream* stream, FakeGraph** graph);
@@ -84,6 +91,10 @@ class FakeStreams {
 
  private:
   bool Knows(FakeStream* stream) const { return streams_.contains(stream); }
+  // As Launch, of what takes the device no time.
+  int Push(FakeStream* stream, Command command);
+  // Of an event that is being recorded: what is done when it passes.
+  Command Stamp(FakeEvent* event);
   void RunSome();
   void RunTo(FakeStream* stream, int64_t command);
 
@@ -94,6 +105,7 @@ class FakeStreams {
   std::set<FakeGraph*> graphs_;
   SeededRandom random_{7};
   int failed_ = 0;
+  int64_t now_ns_ = 0;
 };
 
 }  // namespace taas::cuda::fake

@@ -423,7 +423,22 @@ export interface GpuDevice {
   utilization?: number;
   memoryUsedMiB?: number;
   memoryTotalMiB?: number;
+  /** What it draws, and the most that it may. */
+  powerWatts?: number;
+  powerLimitWatts?: number;
+  temperatureC?: number;
+  /** Why it computes more slowly than it could; empty: nothing slows it down. */
+  throttle?: GpuThrottle[];
+  /** Memory errors that could not be corrected, since it was reset. */
+  eccUncorrected?: number;
 }
+export type GpuThrottle =
+  | "PowerCap"
+  | "Heat"
+  | "HardwareHeat"
+  | "PowerBrake"
+  | "SyncBoost"
+  | "HardwareSlowdown";
 
 /** GET api/queues */
 export interface QueueList {

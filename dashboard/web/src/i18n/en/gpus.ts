@@ -1,4 +1,4 @@
-import type { GpuDevice, GpuHolder } from "../../api/types";
+import type { GpuDevice, GpuHolder, GpuThrottle } from "../../api/types";
 import { plural } from "../plural";
 
 export const gpus = {
@@ -117,6 +117,26 @@ export const gpus = {
     "not say.",
   usedShare: (percent: string) => `used ${percent}`,
   memoryOf: (used: string, total: string) => `${used} of ${total}`,
+  power: "Power",
+  watts: (number: string) => `${number} W`,
+  wattsOf: (drawn: string, limit: string) => `${drawn} of ${limit}`,
+  temperature: "Temperature",
+  degrees: (number: string) => `${number} °C`,
+  slowed: "Slowed down by",
+  slowedBy: (reasons: string) => `slowed down by ${reasons}`,
+  slowedByNothing: "nothing",
+  throttle: {
+    PowerCap: "its power limit",
+    Heat: "heat",
+    HardwareHeat: "heat (its hardware)",
+    PowerBrake: "the machine's power supply",
+    SyncBoost: "other GPUs that it keeps pace with",
+    HardwareSlowdown: "its hardware",
+  } satisfies Record<GpuThrottle, string>,
+  memoryErrors: (count: string) => `memory errors: ${count}`,
+  memoryErrorsWhat:
+    "They could not be corrected: a training that starts here ends with exit code 3 until the " +
+    "GPU is reset.",
   noJob: "not of a job",
   allOfJob: "All GPUs of this job",
   podHolds: (count: number) => `of ${plural(count, "GPU", "GPUs")} of this pod`,

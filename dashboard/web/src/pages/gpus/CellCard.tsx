@@ -3,6 +3,7 @@
 
 import { Button } from "antd";
 import type { CSSProperties, ReactNode } from "react";
+import { Fragment } from "react";
 import { jobKey } from "../../api/paths";
 import type { GpuHolder } from "../../api/types";
 import { Age } from "../../components/Age";
@@ -13,7 +14,15 @@ import { productName } from "../../components/product";
 import { useText, wordFor } from "../../i18n";
 import type { Cell } from "./cells";
 import { sourceOf } from "./cells";
-import { idleWords, memoryWords, nameOf, usedWords } from "./describe";
+import {
+  idleWords,
+  memoryWords,
+  nameOf,
+  powerWords,
+  slowedWords,
+  temperatureWords,
+  usedWords,
+} from "./describe";
 import { UsedBar } from "./Square";
 import type { Card, CardControl } from "./use_card";
 
@@ -33,7 +42,7 @@ export function CellCard({ cell, card, control, onJob }: Props): ReactNode {
   const { t } = text;
   const { device, holders, node } = cell;
   const claims = device?.claims ?? holders.length;
-  const memory = memoryWords(cell, text);
+  const errors = device?.eccUncorrected ?? 0;
   return (
     // The square has it all in its name; here it is for eyes.
     <div
@@ -56,6 +65,12 @@ export function CellCard({ cell, card, control, onJob }: Props): ReactNode {
           <Glyph name="critical" tone="critical" /> {t.gpus.claims(claims)}
         </p>
       )}
+      {errors > 0 && (
+        <p className="gpus-card-alert">
+          <Glyph name="critical" tone="critical" />{" "}
+          {t.gpus.memoryErrors(text.format.number(errors))}. {t.gpus.memoryErrorsWhat}
+        </p>
+      )}
       {cell.kind !== "held" && <p>{t.gpus.cell[cell.kind]}</p>}
       {holders.map((holder) => (
         <Holder
@@ -65,32 +80,51 @@ export function CellCard({ cell, card, control, onJob }: Props): ReactNode {
           onJob={onJob}
         />
       ))}
-      <dl className="gpus-facts">
-        {cell.kind === "held" && (
-          <>
-            <dt>{t.gpus.columns.used}</dt>
-            <dd>
-              {device?.utilization !== undefined && <UsedBar used={device.utilization} />}
-              {usedWords(cell, text)}
-            </dd>
-          </>
-        )}
-        {memory !== undefined && (
-          <>
-            <dt>{t.gpus.columns.memory}</dt>
-            <dd>{memory}</dd>
-          </>
-        )}
-        {device && (
-          <>
-            <dt>{t.gpus.columns.health}</dt>
-            <dd className={device.health === "Unhealthy" ? "gpus-bad" : undefined}>
-              {wordFor(t.gpus.deviceHealth, device.health)}
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts cell={cell} />
     </div>
+  );
+}
+
+/** How busy and how well the device is; what nobody measures is not there. */
+function Facts({ cell }: { cell: Cell }): ReactNode {
+  const text = useText();
+  const { t } = text;
+  const { device } = cell;
+  const measured = [
+    [t.gpus.columns.memory, memoryWords(cell, text)],
+    [t.gpus.power, powerWords(cell, text)],
+    [t.gpus.temperature, temperatureWords(cell, text)],
+    [t.gpus.slowed, slowedWords(cell, text)],
+  ] as const;
+  return (
+    <dl className="gpus-facts">
+      {cell.kind === "held" && (
+        <>
+          <dt>{t.gpus.columns.used}</dt>
+          <dd>
+            {device?.utilization !== undefined && <UsedBar used={device.utilization} />}
+            {usedWords(cell, text)}
+          </dd>
+        </>
+      )}
+      {measured.map(([name, words]) => {
+        if (words === undefined) return null;
+        return (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{words}</dd>
+          </Fragment>
+        );
+      })}
+      {device && (
+        <>
+          <dt>{t.gpus.columns.health}</dt>
+          <dd className={device.health === "Unhealthy" ? "gpus-bad" : undefined}>
+            {wordFor(t.gpus.deviceHealth, device.health)}
+          </dd>
+        </>
+      )}
+    </dl>
   );
 }
 

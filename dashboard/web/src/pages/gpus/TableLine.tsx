@@ -8,7 +8,7 @@ import { JobLink } from "../../components/JobLink";
 import { productName } from "../../components/product";
 import { useText, wordFor } from "../../i18n";
 import { sourceOf } from "./cells";
-import { idleWords, memoryWords, replicaOf, usedWords } from "./describe";
+import { idleWords, memoryWords, replicaOf, troubleWords, usedWords } from "./describe";
 import { UsedBar } from "./Square";
 import type { Line } from "./table_columns";
 
@@ -24,6 +24,7 @@ export const TableLine = memo(function TableLine({ line, index }: Props): ReactN
   const { node, device } = cell;
   const held = cell.kind === "held";
   const product = productName(node.product, t);
+  const trouble = troubleWords(cell, text);
   const why = node.simulated ? t.gpus.simulatedWhy : product;
   return (
     <tr aria-rowindex={index}>
@@ -63,8 +64,9 @@ export const TableLine = memo(function TableLine({ line, index }: Props): ReactN
       <td className="numeric" title={memoryWords(cell, text)}>
         {device?.memoryUsedMiB === undefined ? "—" : text.format.memory(device.memoryUsedMiB)}
       </td>
-      <td className={device?.health === "Unhealthy" ? "gpus-bad" : undefined}>
+      <td className={device?.health === "Unhealthy" ? "gpus-bad" : undefined} title={trouble}>
         {device ? wordFor(t.gpus.deviceHealth, device.health) : "—"}
+        {trouble !== undefined && <span className="gpus-bad"> · {trouble}</span>}
       </td>
       <td>{holder ? wordFor(t.gpus.sourceShort, sourceOf(cell, holder)) : "—"}</td>
       <td>

@@ -37,6 +37,36 @@ export function memoryWords(cell: Cell, { t, format }: Words): string | undefine
   return used === undefined ? undefined : format.memory(used);
 }
 
+export function powerWords(cell: Cell, { t, format }: Words): string | undefined {
+  const { powerWatts: watts, powerLimitWatts: limit } = cell.device ?? {};
+  if (watts === undefined) return undefined;
+  const drawn = t.gpus.watts(format.short(watts));
+  return limit === undefined ? drawn : t.gpus.wattsOf(drawn, t.gpus.watts(format.short(limit)));
+}
+
+export function temperatureWords(cell: Cell, { t, format }: Words): string | undefined {
+  const degrees = cell.device?.temperatureC;
+  return degrees === undefined ? undefined : t.gpus.degrees(format.number(degrees));
+}
+
+/** What makes it slower than it could be; undefined: nobody says whether anything does. */
+export function slowedWords(cell: Cell, { t }: Words): string | undefined {
+  const reasons = cell.device?.throttle;
+  if (reasons === undefined) return undefined;
+  if (reasons.length === 0) return t.gpus.slowedByNothing;
+  return reasons.map((reason) => wordFor(t.gpus.throttle, reason)).join(", ");
+}
+
+/** What somebody should look after; undefined: nothing is known of it. */
+export function troubleWords(cell: Cell, words: Words): string | undefined {
+  const { t, format } = words;
+  const { throttle = [], eccUncorrected = 0 } = cell.device ?? {};
+  const troubles = [];
+  if (eccUncorrected > 0) troubles.push(t.gpus.memoryErrors(format.number(eccUncorrected)));
+  if (throttle.length > 0) troubles.push(t.gpus.slowedBy(slowedWords(cell, words) ?? ""));
+  return troubles.length === 0 ? undefined : troubles.join("; ");
+}
+
 /** "gpu-1, GPU 3; held; ml/mnist worker-0; ada; used 41 %" */
 export function labelOf(cell: Cell, words: Words): string {
   const { t } = words;
@@ -56,6 +86,8 @@ export function labelOf(cell: Cell, words: Words): string {
     if (!cell.device) parts.push(t.gpus.source.count);
   }
   if (cell.device?.health === "Unhealthy") parts.push(t.gpus.deviceHealth.Unhealthy);
+  const trouble = troubleWords(cell, words);
+  if (trouble !== undefined) parts.push(trouble);
   const claims = cell.device?.claims ?? cell.holders.length;
   if (claims > 1) parts.push(t.gpus.claims(claims));
   return parts.join("; ");

@@ -140,6 +140,59 @@ test("the card leads to pod, job and owner, and Escape closes it", async () => {
   expect(document.querySelector(".gpus-card")).toBeNull();
 });
 
+test("the card says how well a device is, and nothing of what nobody measures", async () => {
+  const well = device("GPU-1", {
+    powerWatts: 412.5,
+    powerLimitWatts: 700,
+    temperatureC: 64,
+    throttle: ["PowerCap", "Heat"],
+    eccUncorrected: 2,
+  });
+  const map = gpuMap([
+    node("n1", { holders: [known("mnist", ["GPU-1", "GPU-2"])], devices: [well, device("GPU-2")] }),
+  ]);
+  const { user } = await show("/gpus", map);
+  const [first, second] = squares();
+  if (!first || !second) throw new Error("no squares");
+  const troubles = "memory errors: 2; slowed down by its power limit, heat";
+  expect(first.getAttribute("aria-label")).toContain(troubles);
+  expect(second.getAttribute("aria-label")).not.toMatch(/memory errors|slowed/);
+  await user.hover(first);
+  const cardOf = (): string => document.querySelector(".gpus-card")?.textContent ?? "";
+  expect(cardOf()).toContain("Power413 W of 700 W");
+  expect(cardOf()).toContain("Temperature64 °C");
+  expect(cardOf()).toContain("Slowed down byits power limit, heat");
+  expect(cardOf()).toContain("memory errors: 2. They could not be corrected");
+  await user.hover(second);
+  await waitFor(() => expect(cardOf()).toContain("GPU-2"));
+  expect(cardOf()).not.toMatch(/Power|Temperature|Slowed|memory errors/);
+});
+
+test("what is wrong with a device is said in Chinese, too", async () => {
+  const ill = device("GPU-1", { throttle: ["Heat"], eccUncorrected: 2 });
+  const map = gpuMap([node("n1", { holders: [known("mnist", ["GPU-1"])], devices: [ill] })]);
+  await show("/gpus", map, "zh");
+  expect(labels()[0]).toContain("显存错误：2 个; 因温度过高而降频");
+});
+
+test("the table says what is wrong with a device", async () => {
+  const map = gpuMap([
+    node("n1", {
+      holders: [known("mnist", ["GPU-1", "GPU-2"])],
+      devices: [
+        device("GPU-1", { throttle: ["HardwareHeat"], eccUncorrected: 0 }),
+        device("GPU-2", { throttle: [], eccUncorrected: 0 }),
+      ],
+    }),
+  ]);
+  await show("/gpus?view=table", map);
+  const lines = screen.getAllByRole("row").map((line) => line.textContent ?? "");
+  expect(lines.find((line) => line.includes("GPU-1"))).toContain(
+    "healthy · slowed down by heat (its hardware)",
+  );
+  expect(lines.find((line) => line.includes("GPU-2"))).not.toContain("·");
+});
+
 test("a device that two pods claim names both and says that one is old", async () => {
   const { user } = await show(
     "/gpus",
