@@ -116,6 +116,10 @@ def metrics_in_code():
     labels = {name: set() for name in names.values()}
     for member, pairs in re.findall(r"families_->(\w+)\s*\.Add\(\s*\{(\{.*?\})\}\)", text, re.S):
         labels[names[member]] = set(re.findall(r'\{"(\w+)",', pairs))
+    # `show`, which does so for each of many.
+    (shown,) = re.findall(r"show = .*?family\.Add\(\{(\{.*?\})\}\)", text, re.S)
+    for member in re.findall(r"show\(families_->(\w+),", text):
+        labels[names[member]] = set(re.findall(r'\{"(\w+)",', shown))
     return labels
 
 

@@ -48,7 +48,10 @@ def example_case(_client, args):
 
 
 def train_case(client, args):
-    job = client.submit(os.path.join(args.examples, "mnist.yaml"))
+    # Mode Sync: without it a worker whose volume is late may have no part in the training, and is
+    # deleted with its log as the job ends.
+    with open(os.path.join(args.examples, "mnist.yaml"), encoding="utf-8") as file:
+        job = client.submit(file.read().replace("mode: Async", "mode: Sync"))
     followed, states = [], []
     reader = threading.Thread(target=lambda: followed.extend(job.logs(follow=True)))
     reader.start()

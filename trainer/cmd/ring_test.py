@@ -82,7 +82,8 @@ class RingTest(unittest.TestCase):
             job.start_replica("worker", 0)
             chief.says("replica joined")
             page = None
-            while not page or "worker-1" not in page["message"]:
+            # Both are, until the page has heard of the one that joined.
+            while not page or "worker-1" not in page["message"] or "worker-0" in page["message"]:
                 page = chief.get("/status")
             self.assertIn("waiting for worker-1 at " + job.cluster["worker"][1], page["message"])
 
