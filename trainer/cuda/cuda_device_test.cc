@@ -359,6 +359,64 @@ TEST_F(CudaDeviceTest, MoreGpusThanThereAreAreRefused) {
   EXPECT_TRUE(IsMachineFault(CudaRuntime::Open(1, {.driver = "./none/libcuda.so.1"}).status()));
 }
 
+// Of another one, whose memory no other sees.
+class TwoDevicesTest : public CudaDeviceTest {
+ protected:
+  TwoDevicesTest() {
+    const FakeGpu two(std::string(fake::kH100) + fake::kH100);
+    auto opened = CudaDevice::Open(gpu_.driver(), gpu_.kernels(), 1,
+                                   "./trainer/cuda/fake/libcublasLt.so.13");
+    EXPECT_THAT(opened, IsOk());
+    other_ = *std::move(opened);
+    there_ = *other_->Allocate(kBytes, MemoryKind::kDevice);
+    stream_ = other_->MakeStream();
+  }
+  std::unique_ptr<CudaDevice> other_;
+  Buffer there_;
+  std::unique_ptr<Stream> stream_;
+};
+
+TEST_F(TwoDevicesTest, EachComputesInMemoryOfItsOwnAndCopiesGoBetweenThem) {
+  const Buffer here = Memory();
+  Fill(here, 2);
+  EXPECT_THAT(stream_->Copy(there_.data(), here.data(), kBytes), IsOk());
+  EXPECT_THAT(Scale(*stream_, there_, 3), IsOk());
+  EXPECT_THAT(stream_->Synchronize(), IsOk());
+  EXPECT_THAT(Read(there_), Each(6.0f));
+  EXPECT_THAT(Read(here), Each(2.0f));
+}
+
+TEST_F(TwoDevicesTest, AKernelCannotTouchMemoryOfTheOther) {
+  const Buffer here = Memory();
+  EXPECT_DEATH(static_cast<void>(Await(*stream_, Scale(*stream_, here, 3))), "");
+}
+
+TEST_F(TwoDevicesTest, WhatIsLostIsOnlyTheOneDevice) {
+  const Buffer here = Memory();
+  Fill(here, 1);
+  gpu_.FailAt("kernel@1", 1, kCuEccUncorrectable);
+  EXPECT_THAT(Scale(*stream_, there_, 2), IsOk());
+  EXPECT_THAT(stream_->Synchronize(), StatusIs(Code::kUnavailable));
+  EXPECT_THAT(Read(here), Each(1.0f));
+  gpu_.FailAt("kernel@1", 0, 0);
+}
+
+TEST_F(TwoDevicesTest, AStreamOfOneWaitsForAnEventOfTheOther) {
+  for (int round = 0; round < 20; ++round) {
+    const Buffer here = Memory();
+    Fill(here, 5);
+    const std::unique_ptr<Stream> stream = device_.MakeStream();
+    const std::unique_ptr<Event> event = device_.MakeEvent();
+    EXPECT_THAT(Scale(*stream, here, 2), IsOk());
+    EXPECT_THAT(stream->Record(*event), IsOk());
+    EXPECT_THAT(stream_->Wait(*event), IsOk());
+    EXPECT_THAT(stream_->Copy(there_.data(), here.data(), kBytes), IsOk());
+    EXPECT_THAT(stream_->Synchronize(), IsOk());
+    EXPECT_THAT(Read(there_), Each(10.0f));
+    EXPECT_THAT(stream_->Record(*event), StatusIs(Code::kFailedPrecondition));
+  }
+}
+
 TEST_F(CudaDeviceTest, AGpuThatIsTooOldOrNotThereIsRefused) {
   const FakeGpu two(std::string(fake::kH100) + "device 7 5 16000000000 40 0 Tesla T4\n");
   EXPECT_THAT(CudaDevice::Open(two.driver(), two.kernels(), 1).status(),
