@@ -80,12 +80,21 @@ std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
 absl::StatusOr<Runtime> Role::ComputesWith() {
   if (process_.gpus == 0) return CpuRuntime();
   if (gpus_ == nullptr) {
-    ASSIGN_OR_RETURN(gpus_, cuda::CudaRuntime::Open(process_.gpus));
+    cuda::CudaRuntime::Libraries libraries;
+    libraries.nccl.stuck = [this](const absl::Status& why) { EndNow(why); };
+    ASSIGN_OR_RETURN(gpus_, cuda::CudaRuntime::Open(process_.gpus, libraries));
     for (const Device* const device : gpus_->runtime().devices) {
       Log(LogLevel::kInfo, "computing on a GPU", {{"device", device->name()}});
     }
   }
   return gpus_->runtime();
+}
+
+void Role::EndNow(const absl::Status& why) {
+  const std::string message(why.message());
+  Log(LogLevel::kError, message, {{"exit", std::to_string(kExitBadNode)}});
+  WriteTermination(process_.termination_log, board_.TerminationJson(message));
+  _exit(kExitBadNode);
 }
 
 absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {

@@ -197,7 +197,7 @@ TensorRef Session::output(std::string_view name) const {
   return state_->Tensor(found->second);
 }
 
-const Runtime& Session::runtime() const { return state_->runtime; }
+const Runtime& Session::runtime() const { return state_->own_runtime; }
 int64_t Session::batch() const { return state_->options.batch; }
 int Session::threads() const { return state_->options.threads; }
 MemoryReport Session::memory() const { return state_->memory; }

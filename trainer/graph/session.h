@@ -193,7 +193,7 @@ class Session {
   // `name` is one of the fetches, spelled as there.
   TensorRef output(std::string_view name) const;
 
-  // Where it runs, and what kernels there are.
+  // The device on which it lies and runs, and what kernels there are for it.
   const Runtime& runtime() const;
   int64_t batch() const;
   int threads() const;  // Inside one op.

@@ -104,6 +104,7 @@ struct Session::State {
   const SessionOptions options;
   const Placement placement;
   Device& device;  // On which all of it lies and runs.
+  const Runtime own_runtime{{&device}, runtime.kernels};
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
   std::map<NodeId, Precision> products;  // Of all that have a kernel.

@@ -7,6 +7,7 @@
 //   FinishGradients  of each variable: gradient, rows           each gradient
 //   MeanGradients    a variable's gradient of each tower, rows  the mean
 //   CheckLoss        the loss                                   none; a fault if it is no number
+//   LossUnlessFault  the loss                                   it, or NaN in a step with a fault
 //
 // `rows` are two inputs: the ids of the rows outside of which a gradient is zero (gradient_rows.h),
 // and how many they are; both null where it lists none. What is written lies where what is read
@@ -27,6 +28,7 @@ namespace taas {
 inline constexpr char kFinishGradients[] = "FinishGradients";
 inline constexpr char kMeanGradients[] = "MeanGradients";
 inline constexpr char kCheckLoss[] = "CheckLoss";
+inline constexpr char kLossUnlessFault[] = "LossUnlessFault";
 
 }  // namespace taas
 

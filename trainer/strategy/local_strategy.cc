@@ -59,7 +59,7 @@ class LocalTraining {
       RETURN_IF_ERROR(SaveBesideTraining());
     }
     RETURN_IF_ERROR(FinishTraining(
-        tries_, task_, {step_, VariablesOf(task_.session()), update_->Evaluated()},
+        tries_, task_, {step_, VariablesOf(task_.session()), updates_[0]->Evaluated()},
         [this] { return SaveNow(); },
         [this](const Evaluation& evaluation) { log_.OnEvaluation(evaluation); }));
     board_.SetState(RunState::kDone);
@@ -69,19 +69,21 @@ class LocalTraining {
  private:
   absl::Status Start() {
     ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config_.optimizer, task_.batches_per_step()));
-    Session& session = task_.session();
-    RETURN_IF_ERROR(session.InitializeVariables(config_.seed));
-    ASSIGN_OR_RETURN(update_, ModelUpdate::Make(*optimizer_, session));
+    for (Session* const copy : task_.copies()) {
+      RETURN_IF_ERROR(copy->InitializeVariables(config_.seed));
+      ASSIGN_OR_RETURN(auto update, ModelUpdate::Make(*optimizer_, *copy));
+      updates_.push_back(std::move(update));
+    }
     bool found = false;
     if (store_ != nullptr) {
       Snapshot snapshot;
       ASSIGN_OR_RETURN(found, LoadLast(tries_, *store_, &snapshot));
       if (found) {
-        RETURN_IF_ERROR(Restore(snapshot, session));
+        for (Session* const copy : task_.copies()) RETURN_IF_ERROR(Restore(snapshot, *copy));
         step_ = snapshot.step;
         batches_ = UntrainedBatches(snapshot.committed);
       }
-      saver_.emplace(clock_, *store_, session.model());
+      saver_.emplace(clock_, *store_, task_.session().model());
     }
     saves_.Start(step_, found);
     optimizer_->StartAfter(step_);
@@ -95,7 +97,7 @@ class LocalTraining {
     for (int64_t i = 0; i < task_.batches_per_step(); ++i) {
       RETURN_IF_ERROR(batches_.Next().status());
     }
-    update_->Prepare(step_ + 1);
+    for (const auto& update : updates_) update->Prepare(step_ + 1);
     // While a cut is copied, gradients can be computed.
     const bool whole = task_.makes_steps() && !(saver_ && saver_->attached());
     const absl::StatusOr<float> made = whole ? MakeStep() : MakeStepInParts();
@@ -112,7 +114,7 @@ class LocalTraining {
   }
 
   absl::StatusOr<float> MakeStep() {
-    RETURN_IF_ERROR(task_.FillBatch(batches_.taken()[0]));
+    RETURN_IF_ERROR(task_.FillBatches(batches_.taken()));
     torn_ = true;
     ASSIGN_OR_RETURN(const float loss, task_.MakeStep());
     torn_ = false;
@@ -125,7 +127,7 @@ class LocalTraining {
     RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_.taken()[0]}, task_));
     if (saver_) saver_->Detach();
     torn_ = true;
-    RETURN_IF_ERROR(update_->Apply());
+    for (const auto& update : updates_) RETURN_IF_ERROR(update->Apply());
     torn_ = false;
     return loss;
   }
@@ -185,7 +187,7 @@ class LocalTraining {
   StepLog& log_;
   const Tries& tries_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<ModelUpdate> update_;
+  std::vector<std::unique_ptr<ModelUpdate>> updates_;  // Of each that holds the model.
   int64_t step_ = 0;
   bool torn_ = false;  // Some variables may be of the step that failed, and some of the one before.
   UntrainedBatches batches_;

@@ -175,10 +175,12 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
   SayWhatIsMissing(runtime, config.engine);
   SessionOptions common = EngineOptions(runtime, model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
-  std::unique_ptr<GradientWork> work;
-  if (process.trains) {
-    ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
-    ASSIGN_OR_RETURN(work, GradientWork::Make(towers->first(), clip, config.loss_scale));
+  std::vector<std::unique_ptr<GradientWork>> work;
+  ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
+  for (int copy = 0; copy < towers->copies() && process.trains; ++copy) {
+    ASSIGN_OR_RETURN(auto made,
+                     GradientWork::Make(towers->session(copy), clip, config.loss_scale));
+    work.push_back(std::move(made));
   }
   return std::unique_ptr<ModelTask>(new ModelTask(
       {.runtime = runtime,
@@ -225,8 +227,11 @@ ModelTask::ModelTask(Parts parts)
       evaluation_(std::move(parts.evaluation)) {
   if (!process_.trains) return;
   input_.emplace(data_, parts.input);
-  // Of one tower, in its runs; of several, on their mean.
-  if (work_->works() && towers_->count() == 1) session().Append(RunKind::kTrain, *work_);
+  // Where each tower has its model, in its runs, behind the mean; else on the mean of all.
+  for (size_t i = 0; i < work_.size() && makes_steps(); ++i) {
+    if (!work_[i]->works()) continue;
+    towers_->session(static_cast<int>(i)).Append(RunKind::kTrain, *work_[i]);
+  }
 }
 
 ModelTask::~ModelTask() = default;
@@ -251,21 +256,33 @@ absl::Status ModelTask::FillTower(int tower, int64_t batch) {
 
 absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
 
+absl::Status ModelTask::FillBatches(std::span<const int64_t> batches) {
+  return towers_->FillAll([&](int tower, Session&) {
+    return FillTower(tower, batches[static_cast<size_t>(tower)]);
+  });
+}
+
+std::vector<Session*> ModelTask::copies() {
+  std::vector<Session*> copies;
+  for (int i = 0; i < towers_->copies(); ++i) copies.push_back(&towers_->session(i));
+  return copies;
+}
+
 absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batches) {
   RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
     return FillTower(tower, batches[static_cast<size_t>(tower)]);
   }));
-  if (towers_->count() > 1) {
-    RETURN_IF_ERROR(work_->Run());
+  if (!makes_steps()) {
+    RETURN_IF_ERROR(work_[0]->Run());
   }
   process_.after_step();
   return towers_->loss();
 }
 
 absl::StatusOr<float> ModelTask::MakeStep() {
-  RETURN_IF_ERROR(session().Run(RunKind::kStep));
+  RETURN_IF_ERROR(towers_->MakeStep());
   process_.after_step();
-  return session().loss();
+  return towers_->loss();
 }
 
 std::string ModelTask::Placements() {
@@ -273,7 +290,8 @@ std::string ModelTask::Placements() {
   for (int tower = 0; tower < towers_->count(); ++tower) {
     std::istringstream lines(towers_->session(tower).Placements());
     for (std::string line; std::getline(lines, line);) {
-      const bool again = tower > 0 && line.find(": (Variable): ") != std::string::npos;
+      const bool again = tower >= towers_->copies() &&
+                         line.find(": (Variable): ") != std::string::npos;
       if (!again) text += line + "\n";
     }
   }

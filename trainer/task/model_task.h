@@ -70,10 +70,12 @@ class ModelTask : public TrainingTask {
   Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
   std::string data_identity() const override { return data_.identity; }
+  std::vector<Session*> copies() override;
+  absl::Status FillBatches(std::span<const int64_t> batches) override;
   int64_t batches_per_step() const override { return towers_->count(); }
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
-  bool makes_steps() const override { return towers_->count() == 1; }
+  bool makes_steps() const override { return towers_->copies() == towers_->count(); }
   absl::StatusOr<float> MakeStep() override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
@@ -85,8 +87,8 @@ class ModelTask : public TrainingTask {
   // their update; nothing of a regression.
   std::optional<double> BatchAccuracy();
 
-  // On which device each op of each tower lies (Session::Placements); the variables, which all
-  // share, once.
+  // On which device each op of each tower lies (Session::Placements); variables which all share,
+  // once.
   std::string Placements();
 
   const std::string& data_source() const { return data_.source; }
@@ -104,7 +106,7 @@ class ModelTask : public TrainingTask {
     std::unique_ptr<const Model> served;     // and as others use it, who have numbers, no bytes.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
-    std::unique_ptr<GradientWork> work;
+    std::vector<std::unique_ptr<GradientWork>> work;
     SessionOptions evaluation;
     Process process;
   };
@@ -138,7 +140,8 @@ class ModelTask : public TrainingTask {
   const int64_t examples_;
   const Process process_;
   std::optional<TrainInput> input_;  // Of data_; none if nothing is trained.
-  std::unique_ptr<GradientWork> work_;  // On gradients; none if nothing is trained.
+  // On the gradients of each session that holds the model; none if nothing is trained.
+  std::vector<std::unique_ptr<GradientWork>> work_;
   const SessionOptions evaluation_;  // But for fetches; `batch` is that of the training.
 };
 

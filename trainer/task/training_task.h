@@ -36,8 +36,15 @@ class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
   virtual Session& session() = 0;
+  // The sessions that hold the model, which has the same values in all between two steps: session()
+  // alone, but for towers on devices of their own.
+  virtual std::vector<Session*> copies() { return {&session()}; }
   // Fills the session's inputs with batch number `batch`; the same on every replica.
   virtual absl::Status FillBatch(int64_t batch) = 0;
+  // Those of all that MakeStep runs, with batches_per_step() batches.
+  virtual absl::Status FillBatches(std::span<const int64_t> batches) {
+    return FillBatch(batches[0]);
+  }
   // Which data it trains on (trainer/data/data_identity.h); "" of one that has none.
   virtual std::string data_identity() const { return ""; }
   // How many batches make one update where a single process trains: more than one with towers.
@@ -49,8 +56,8 @@ class TrainingTask {
     RETURN_IF_ERROR(session().Run(RunKind::kTrain));
     return session().loss();
   }
-  // Whether gradients and update of a step, of one batch, can be one run of the session
-  // (RunKind::kStep): MakeStep makes it of the batch that was filled, and returns its loss.
+  // Whether gradients and update of a step can be one run of each session that holds the model
+  // (RunKind::kStep): MakeStep makes it of the batches that were filled, and returns its loss.
   virtual bool makes_steps() const { return false; }
   virtual absl::StatusOr<float> MakeStep() {
     RETURN_IF_ERROR(session().Run(RunKind::kStep));

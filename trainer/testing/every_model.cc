@@ -27,6 +27,10 @@ class WatchedTask : public TaskAround {
     return task_.FillBatch(batch);
   }
   // Of several batches the loss is their mean, and counts as that of a batch as large as all.
+  absl::Status FillBatches(std::span<const int64_t> batches) override {
+    filled_ = batches[0] / std::ssize(batches);
+    return task_.FillBatches(batches);
+  }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     const absl::StatusOr<float> loss = task_.ComputeGradients(batches);
     if (loss.ok()) on_loss_(batches[0] / std::ssize(batches), *loss);

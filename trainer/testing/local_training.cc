@@ -21,9 +21,9 @@ namespace {
 class WatchedTask : public TaskAround {
  public:
   using TaskAround::TaskAround;
-  absl::Status FillBatch(int64_t batch) override {
-    filled_ = batch;
-    return task_.FillBatch(batch);
+  absl::Status FillBatches(std::span<const int64_t> batches) override {
+    filled_.assign(batches.begin(), batches.end());
+    return task_.FillBatches(batches);
   }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     trained.insert(trained.end(), batches.begin(), batches.end());
@@ -35,7 +35,7 @@ class WatchedTask : public TaskAround {
   }
   bool makes_steps() const override { return explodes_at == 0 && task_.makes_steps(); }
   absl::StatusOr<float> MakeStep() override {
-    trained.push_back(filled_);
+    trained.insert(trained.end(), filled_.begin(), filled_.end());
     return task_.MakeStep();
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
@@ -49,7 +49,7 @@ class WatchedTask : public TaskAround {
   int64_t explodes_at = 0;  // The step whose gradient has an infinity, from 1.
 
  private:
-  int64_t filled_ = -1;
+  std::vector<int64_t> filled_;
 };
 
 }  // namespace

@@ -23,7 +23,11 @@ class TaskAround : public TrainingTask {
  public:
   explicit TaskAround(TrainingTask& task) : task_(task) {}
   Session& session() override { return task_.session(); }
+  std::vector<Session*> copies() override { return task_.copies(); }
   absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  absl::Status FillBatches(std::span<const int64_t> batches) override {
+    return task_.FillBatches(batches);
+  }
   std::string data_identity() const override { return task_.data_identity(); }
   int64_t batches_per_step() const override { return task_.batches_per_step(); }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {

@@ -1,6 +1,7 @@
 #include "trainer/kernels/cpu/update_kernels.h"
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -119,6 +120,14 @@ absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
   }};
 }
 
+absl::StatusOr<Kernel> LossUnlessFault(const KernelSpec&) {
+  return Kernel{.run = [](const KernelCall& call) {
+    *call.out() = call.block->fault.found() ? std::numeric_limits<float>::quiet_NaN()
+                                            : *call.in(0);
+    return absl::OkStatus();
+  }};
+}
+
 }  // namespace
 
 void AddUpdateKernels(KernelRegistry* kernels) {
@@ -134,6 +143,7 @@ void AddUpdateKernels(KernelRegistry* kernels) {
   add(kFinishGradients, FinishGradients);
   add(kMeanGradients, MeanGradients);
   add(kCheckLoss, CheckLoss);
+  add(kLossUnlessFault, LossUnlessFault);
 }
 
 }  // namespace taas

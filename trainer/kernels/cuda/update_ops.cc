@@ -163,6 +163,13 @@ absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
   }};
 }
 
+absl::StatusOr<Kernel> LossUnlessFault(const KernelSpec&) {
+  return Kernel{.run = [](const KernelCall& call) {
+    return Launch(call, kLossUnlessFaultKernel, {.threads = 1},
+                  {.loss = call.in(0), .block = call.block, .out = call.out()});
+  }};
+}
+
 }  // namespace
 
 void AddUpdateKernels(KernelRegistry* kernels) {
@@ -178,6 +185,7 @@ void AddUpdateKernels(KernelRegistry* kernels) {
   add(kFinishGradients, FinishGradients);
   add(kMeanGradients, MeanGradients);
   add(kCheckLoss, CheckLoss);
+  add(kLossUnlessFault, LossUnlessFault);
 }
 
 }  // namespace taas::cuda

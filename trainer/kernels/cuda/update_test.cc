@@ -4,6 +4,7 @@
 // A product that is added to is rounded once on some processors and twice on others, and so on
 // GPUs: bits are the same where there is none.
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -141,6 +142,18 @@ TEST(CheckLossTest, ReportsWhatIsNoNumber) {
     check.block.fault = {.kernel = 2, .kind = Fault::Kind::kId, .at = 4};
     ExpectTwin(check);
   }
+}
+
+TEST(LossUnlessFaultTest, IsNoNumberInAStepThatHasAFault) {
+  OpCase of{.op = kLossUnlessFault,
+            .inputs = {Floats(Shape(), {1.25f})},
+            .in_place = {-1},
+            .spec = {{DType::kFloat32, Shape()}}};
+  ExpectTwin(of);
+  EXPECT_EQ(OnGpu(of)[0].As<float>()[0], 1.25f);
+  of.block.fault = {.kernel = 2, .kind = Fault::Kind::kId, .at = 4};
+  ExpectTwin(of);
+  EXPECT_TRUE(std::isnan(OnGpu(of)[0].As<float>()[0]));
 }
 
 struct Finish {
