@@ -146,7 +146,8 @@ class GpuTrainingTest(unittest.TestCase):
         process = self.start(job, "worker", TAAS_GPUS="2",
                              machine=f"{machine}fail kernel@1 1500 {ECC_UNCORRECTABLE}\n")
         self.assertEqual(process.wait(), BAD_NODE, process.log())
-        self.assertIn("GPU 1 (NVIDIA H100 80GB HBM3): NVIDIA driver", process.end()["message"])
+        self.assertRegex(process.end()["message"],
+                         r"GPU 1 \(NVIDIA H100 80GB HBM3\): .*CUDA_ERROR_ECC_UNCORRECTABLE")
         again = self.start(job, "worker", machine=machine, TAAS_GPUS="2")
         again.says("resuming from checkpoint")
         again.says("step ")

@@ -1,6 +1,7 @@
 #include "trainer/cuda/nccl_collective.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -173,6 +174,13 @@ NcclCollective::Words NcclCollective::Rank::Read() const {
           .passed = std::atomic_ref(its.passed).load()};
 }
 
+RankPosition NcclCollective::Rank::position() const {
+  using Stage = RankPosition::Stage;
+  const auto [arrived, passed] = Read();
+  const Stage stage = arrived == 0 ? Stage::kBegun : passed == 0 ? Stage::kWaits : Stage::kPassed;
+  return {.round = round, .stage = runs ? stage : Stage::kEnded};
+}
+
 void NcclCollective::Begin(int number) {
   Rank& rank = *ranks_[static_cast<size_t>(number)];
   const std::lock_guard lock(mutex_);
@@ -210,7 +218,7 @@ absl::Status NcclCollective::failure() const {
 }
 
 void NcclCollective::Watch() {
-  std::vector<Waiting> waiting(ranks_.size());
+  Stragglers stragglers(ranks_.size(), options_.arrival);
   for (;;) {
     {
       std::unique_lock lock(mutex_);
@@ -218,7 +226,7 @@ void NcclCollective::Watch() {
       if (closing_ && !failed_) return;
     }
     if (!failed_) {
-      if (absl::Status found = Look(&waiting); !found.ok()) Fail(std::move(found));
+      if (absl::Status found = Look(&stragglers); !found.ok()) Fail(std::move(found));
     }
     if (!failed_) continue;
     Abort();
@@ -226,7 +234,7 @@ void NcclCollective::Watch() {
   }
 }
 
-absl::Status NcclCollective::Look(std::vector<Waiting>* waiting) {
+absl::Status NcclCollective::Look(Stragglers* stragglers) {
   for (const auto& rank : ranks_) {
     // One whose thread is with it looks by itself.
     const std::unique_lock lock(rank->mutex, std::try_to_lock);
@@ -236,43 +244,37 @@ absl::Status NcclCollective::Look(std::vector<Waiting>* waiting) {
                           nccl_->api().CommGetAsyncError(rank->comm, &state)));
     RETURN_IF_ERROR(Check(*rank, "compute a mean", state));
   }
-  const Clock::Time now = clock_.Now();
-  bool too_long = false;
   const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < ranks_.size(); ++i) {
-    Waiting& its = (*waiting)[i];
-    if (!ranks_[i]->waits()) {
-      its.round = 0;
-    } else if (its.round != ranks_[i]->round) {
-      its = {.round = ranks_[i]->round, .since = now};
-    } else {
-      too_long = too_long || now - its.since > options_.arrival;
-    }
-  }
-  return too_long ? TooLate() : absl::OkStatus();
+  std::vector<RankPosition> positions;
+  for (const auto& rank : ranks_) positions.push_back(rank->position());
+  const std::optional<Stragglers::Found> found = stragglers->Look(positions, clock_.Now());
+  return found ? TooLate(*found) : absl::OkStatus();
 }
 
-absl::Status NcclCollective::TooLate() const {
-  std::string came, missing;
-  int64_t round = 0;
-  for (const auto& rank : ranks_) {
-    if (rank->waits()) round = std::max(round, rank->round);
-  }
-  for (const auto& rank : ranks_) {
-    const bool has_passed = rank->round == round && rank->Read().passed != 0;
-    if (has_passed) continue;
-    std::string& text = rank->waits() && rank->round == round ? came : missing;
-    text += (text.empty() ? "" : ", ") + NameOf(*rank) + ", " + rank->device.info().id;
-  }
+absl::Status NcclCollective::TooLate(const Stragglers::Found& found) const {
+  const auto names = [this](const std::vector<size_t>& numbers) {
+    std::string text;
+    for (const size_t number : numbers) {
+      const Rank& rank = *ranks_[number];
+      text += (text.empty() ? "" : ", ") + NameOf(rank) + ", " + rank.device.info().id;
+    }
+    return text;
+  };
   const std::string patience = SecondsOf(options_.arrival);
-  if (missing.empty()) {
+  if (found.stage == RankPosition::Stage::kWaits) {
+    const bool all = found.behind.empty();
     return absl::UnavailableError(
-        "the mean of the gradients has not ended within " + patience + ", though " + came +
-        " have come to it: what connects them does not work (NCCL_DEBUG=INFO makes NCCL say more)");
+        "the mean of the gradients has not ended within " + patience + " on " +
+        names(all ? found.ahead : found.behind) +
+        ", though all have come to it: what connects them does not work (NCCL_DEBUG=INFO makes "
+        "NCCL say more)");
   }
-  return absl::UnavailableError(missing + ", did not come to the mean of the gradients within " +
-                                patience + " of " + came +
-                                ": it hangs, or is broken; take it out of service");
+  const bool passed = found.stage == RankPosition::Stage::kPassed;
+  return absl::UnavailableError(
+      names(found.behind) + (passed ? ", did not end its step" :
+                                      ", did not come to the mean of the gradients") +
+      " within " + patience + " of " + names(found.ahead) +
+      ": it hangs, or is broken; take it out of service");
 }
 
 void NcclCollective::Abort() {

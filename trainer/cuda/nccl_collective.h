@@ -5,8 +5,8 @@
 // programs, since a launch may wait for those of the other ranks (NCCL user guide, "Using NCCL with
 // CUDA Graphs"). Before and behind a mean each device writes to memory of the host that it has come
 // so far; a thread of its own looks at that, and at what NCCL says of itself, ten times a second.
-// Where some GPUs have waited for others too long it aborts all communicators, so that what waits
-// ends, and whoever waited is told which GPU did not come.
+// Where GPUs are ahead of others too long (stragglers.h) it aborts all communicators, so that what
+// waits ends, and whoever waited is told which GPU did not come.
 //
 // Ownership: borrows the devices; goes after all programs in which it was captured, for which NCCL
 // would wait. Threads: as collective.h. Errors: of nccl.h; all are the machine's fault, with the
@@ -34,6 +34,7 @@
 #include "operator/base/clock.h"
 #include "trainer/cuda/cuda_device.h"
 #include "trainer/cuda/nccl.h"
+#include "trainer/cuda/stragglers.h"
 #include "trainer/graph/collective.h"
 #include "trainer/graph/device.h"
 
@@ -46,8 +47,8 @@ class NcclCollective : public Collective {
     // Of the start, and of the end: they take seconds on a machine of eight GPUs. One that takes
     // minutes does not end.
     Clock::Duration start = std::chrono::minutes(2);
-    // Between the first GPU that comes to a mean and the last. All have equal work; what one may
-    // lack is time for its first kernels, and clocks that a hot card halves.
+    // That one GPU may be behind the others in a step, or all in a mean. All have equal work; what
+    // one may lack is time for its first kernels, and clocks that a hot card halves.
     Clock::Duration arrival = std::chrono::seconds(60);
     // What waits ends that long after an abort, else it never does.
     Clock::Duration abort = std::chrono::seconds(30);
@@ -76,7 +77,7 @@ class NcclCollective : public Collective {
   struct Rank {
     explicit Rank(CudaDevice& its) : device(its) {}
     Words Read() const;
-    bool waits() const { return runs && Read().arrived != 0 && Read().passed == 0; }
+    RankPosition position() const;
 
     CudaDevice& device;
     std::mutex mutex;  // Of calls with `comm`.
@@ -87,12 +88,6 @@ class NcclCollective : public Collective {
     bool runs = false;
     int64_t round = 0;
   };
-  // Since when a rank is seen to wait in a round.
-  struct Waiting {
-    int64_t round = 0;
-    Clock::Time since{};
-  };
-
   NcclCollective(std::vector<CudaDevice*> devices, Options options);
   absl::Status MakeRanks();
   absl::Status MakeWords(Rank& rank);
@@ -104,9 +99,8 @@ class NcclCollective : public Collective {
   static std::string NameOf(const Rank& rank);
 
   void Watch();
-  absl::Status Look(std::vector<Waiting>* waiting);
-  // Some have waited too long for others.
-  absl::Status TooLate() const;
+  absl::Status Look(Stragglers* stragglers);
+  absl::Status TooLate(const Stragglers::Found& found) const;
   void Abort();
   void AbortRanks();
   // The first one is kept.

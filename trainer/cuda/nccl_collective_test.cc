@@ -219,6 +219,25 @@ TEST_F(NcclCollectiveTest, AGpuThatDoesNotComeToWhatWasLaunchedIsNamed) {
   EXPECT_THAT(std::string(ended[0].message()), HasSubstr("GPU 2 (NVIDIA H100 80GB HBM3), GPU-a2"));
 }
 
+TEST_F(NcclCollectiveTest, AGpuThatHangsBehindTheMeanIsNamedToo) {
+  Open(2, Impatient());
+  gpu_->FailAt("kernel@1", 1, kNeverEnds);
+  const auto ended = OnEach([&](int rank, Side& side) -> absl::Status {
+    absl::Status launched = collective().Launch(rank, side.exchange(), *side.stream);
+    if (rank == 0) return Await(*side.stream, std::move(launched));
+    EXPECT_THAT(launched, IsOk());
+    EXPECT_THAT(LaunchKernel(side), IsOk());
+    while (gpu_->left().communicators > 0) std::this_thread::yield();
+    gpu_->FailAt("kernel@1", 0, 0);
+    return side.stream->Synchronize();
+  });
+  EXPECT_THAT(ended[0], IsOk()) << "it had ended before";
+  EXPECT_THAT(ended[1], StatusIs(Code::kUnavailable,
+                                 HasSubstr("GPU 1 (NVIDIA H100 80GB HBM3), GPU-a1a1a1a1-a1a1-a1a1-"
+                                           "a1a1-a1a1a1a1a1a1, did not end its step within 200 ms "
+                                           "of GPU 0 (")));
+}
+
 TEST_F(NcclCollectiveTest, WhereAllHaveComeAndTheMeanDoesNotEndTheirLinksAreBlamed) {
   Open(2, Impatient());
   gpu_->FailAt("collective@1", 1, kNeverEnds);
