@@ -41,9 +41,9 @@ std::string Machine(int devices) {
   return lines;
 }
 
-// Of a test of what comes too late.
+// Of a test of what comes too late; a thread that is slow to start does not.
 NcclCollective::Options Impatient() {
-  return {.library = fake::kNccl, .arrival = std::chrono::milliseconds(200)};
+  return {.library = fake::kNccl, .arrival = std::chrono::seconds(1)};
 }
 // Of one in which something else has to end what waits.
 NcclCollective::Options Patient() {
@@ -133,7 +133,7 @@ class NcclCollectiveTest : public testing::Test {
 
 auto IsTooLate(const std::string& which) {
   return StatusIs(Code::kUnavailable, HasSubstr(which + ", did not come to the mean of the "
-                                                        "gradients within 200 ms of GPU 0 ("));
+                                                        "gradients within 1 s of GPU 0 ("));
 }
 
 TEST_F(NcclCollectiveTest, AMeanIsTheSameBitsOnAllRanksAndTheRestIsThatOfTheFirst) {
@@ -198,7 +198,6 @@ TEST_F(NcclCollectiveTest, ARankWhoseThreadLaunchesNothingIsNamedAndTheOtherEnds
 
 TEST_F(NcclCollectiveTest, AGpuThatDoesNotComeToWhatWasLaunchedIsNamed) {
   Open(3, Impatient());
-  EXPECT_THAT(Average(), Each(IsOk()));
   gpu_->FailAt("kernel@1", 1, kNeverEnds);
   bool released = false;
   const auto ended = OnEach([&](int rank, Side& side) -> absl::Status {
@@ -234,8 +233,8 @@ TEST_F(NcclCollectiveTest, AGpuThatHangsBehindTheMeanIsNamedToo) {
   EXPECT_THAT(ended[0], IsOk()) << "it had ended before";
   EXPECT_THAT(ended[1], StatusIs(Code::kUnavailable,
                                  HasSubstr("GPU 1 (NVIDIA H100 80GB HBM3), GPU-a1a1a1a1-a1a1-a1a1-"
-                                           "a1a1-a1a1a1a1a1a1, did not end its step within 200 ms "
-                                           "of GPU 0 (")));
+                                           "a1a1-a1a1a1a1a1a1, did not end its step within 1 s of "
+                                           "GPU 0 (")));
 }
 
 TEST_F(NcclCollectiveTest, WhereAllHaveComeAndTheMeanDoesNotEndTheirLinksAreBlamed) {
