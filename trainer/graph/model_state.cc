@@ -80,6 +80,11 @@ TensorRef ModelState::slot(size_t slot, size_t i) const {
   return variables_[i].trainable ? In(slots_[slot], i) : TensorRef();
 }
 
+TensorRef ModelState::gradients() const {
+  return gradients_ ? TensorRef(device_, gradients_->data(), kType, trained_elements_)
+                    : TensorRef();
+}
+
 TensorRef ModelState::other_values() const {
   return {device_, values_.data() + trained_elements_ * sizeof(float), kType,
           elements_ - trained_elements_};

@@ -85,6 +85,7 @@ class ModelState {
   // Whole arenas, as they are copied and sent.
   TensorRef trained_values() const { return {device_, values_.data(), kType, trained_elements_}; }
   TensorRef other_values() const;
+  TensorRef gradients() const;  // Empty where there are none.
   TensorRef slot(size_t slot) const;
 
  private:

@@ -5,9 +5,11 @@
 // GPUs: bits are the same where there is none.
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -121,6 +123,90 @@ TEST(UpdateTest, ChangesNothingInAStepThatHasAFault) {
     of.block.fault = {.kernel = 3, .kind = Fault::Kind::kLabel, .at = 1};
     ExpectTwin(of);
   }
+}
+
+// Several in arrays of one layout, with some elements between them that are nobody's.
+struct Variables {
+  std::string rule;
+  int64_t step = 2;
+  std::vector<Shape> shapes{};
+};
+
+std::vector<int64_t> PlacesOf(const Variables& variables) {
+  constexpr int64_t kBetween = 3;
+  std::vector<int64_t> places = {kBetween};
+  for (const Shape& shape : variables.shapes) {
+    places.push_back(places.back() + shape.count() + kBetween);
+  }
+  return places;
+}
+
+OpCase CaseOf(const Variables& variables) {
+  std::vector<int64_t> places = PlacesOf(variables);
+  OpCase of = CaseOf(Update{variables.rule, variables.step, Shape({places.back()})});
+  places.pop_back();
+  of.attributes.Set(kPlaces, std::move(places));
+  of.spec.clear();
+  for (const Shape& shape : variables.shapes) of.spec.push_back({DType::kFloat32, shape});
+  return of;
+}
+
+TEST(UpdateTest, OfManyVariablesEachRuleIsItsTwin) {
+  const std::vector<Shape> shapes = {Shape({1}), Shape({5, 7}), Shape({0}), Shape({1'025}),
+                                     Shape()};
+  for (const char* const rule : kRules) {
+    for (const int64_t step : {1, 2}) ExpectTwin(CaseOf(Variables{rule, step, shapes}));
+  }
+}
+
+TEST(UpdateTest, ManyVariablesHaveTheBitsOfEachByItself) {
+  for (const char* const rule : kRules) {
+    const Variables variables{rule, 2, {Shape({1'500}), Shape({3, 4}), Shape({2'049})}};
+    const OpCase together = CaseOf(variables);
+    const std::vector<HostTensor> all = OnGpu(together);
+    const std::vector<int64_t> places = PlacesOf(variables);
+    for (size_t i = 0; i < variables.shapes.size(); ++i) {
+      OpCase alone = CaseOf(Update{rule, 2, variables.shapes[i]});
+      const auto count = static_cast<size_t>(variables.shapes[i].count());
+      const auto begin = static_cast<size_t>(places[i]);
+      for (size_t input = 0; input + 2 < alone.inputs.size(); ++input) {
+        const auto values = together.inputs[input].As<float>().subspan(begin, count);
+        alone.inputs[input] = Floats(variables.shapes[i], {values.begin(), values.end()});
+      }
+      const std::vector<HostTensor> one = OnGpu(alone);
+      ASSERT_EQ(one.size(), all.size());
+      for (size_t output = 0; output < one.size(); ++output) {
+        const auto values = all[output].As<float>().subspan(begin, count);
+        const auto wanted = one[output].As<float>();
+        EXPECT_TRUE(std::memcmp(values.data(), wanted.data(), wanted.size_bytes()) == 0)
+            << rule << ", variable " << i << ", output " << output;
+      }
+    }
+  }
+}
+
+TEST(UpdateTest, OfManyVariablesNothingIsChangedInAStepThatHasAFault) {
+  OpCase of = CaseOf(Variables{kRules[5], 2, {Shape({5}), Shape({2, 3})}});
+  of.tolerance = 0;
+  of.block.fault = {.kernel = 3, .kind = Fault::Kind::kLoss};
+  ExpectTwin(of);
+}
+
+TEST(UpdateTest, OfMoreVariablesThanALaunchHasRoomFor) {
+  for (const size_t count : {160, 161}) {
+    OpCase of = CaseOf(Variables{kRules[4], 2, std::vector<Shape>(count, Shape({2}))});
+    EXPECT_EQ(CostsOf(of).launches, count == 160 ? 1 : 2);
+    of.orders = 1;
+    ExpectTwin(of);
+  }
+}
+
+// More elements than there are blocks with the fewest of each.
+TEST(UpdateTest, OfALargeVariableAndASmallOne) {
+  OpCase of = CaseOf(Variables{kRules[0], 2, {Shape({3}), Shape({1'090, 1'000}), Shape({2})}});
+  EXPECT_EQ(CostsOf(of).launches, 1);
+  of.orders = 1;
+  ExpectTwin(of);
 }
 
 // 28 bytes per element, and 37 of the step's numbers for each of 256 threads.
