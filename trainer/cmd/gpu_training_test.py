@@ -88,7 +88,8 @@ class GpuTrainingTest(unittest.TestCase):
         process = self.start(self.job(), "worker", machine="device 9 0 300000 132 1 small\n")
         self.assertEqual(process.wait(), 1, process.log())
         self.assertRegex(process.end()["message"],
-                         r"no memory for 0\.\d GB of tensors on GPU 0 \(small\): .* batchSize")
+                         r"activations: no memory for \d+ kB on GPU 0 \(small\): .* kB of 300 kB "
+                         r"are free; a smaller batchSize needs less")
 
     def test_a_number_that_is_none_is_refused(self):
         process = self.start(self.job(), "worker", TAAS_GPUS="all")

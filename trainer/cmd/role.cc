@@ -248,11 +248,13 @@ absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) c
     ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer,
                      Optimizer::Parse(config().optimizer, gradients));
     const int64_t max_steps = config().max_steps;
-    options.also = [&task, recorder, optimizer, max_steps](int64_t step, double loss, double) {
+    options.looks_at = [recorder, max_steps](int64_t step) {
       // The last step in any case, once.
-      const bool last = step >= max_steps && recorder->last_step() != step;
-      if (!recorder->Due(step) && !last) return;
-      recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
+      return recorder->Due(step) || (step >= max_steps && recorder->last_step() != step);
+    };
+    options.also = [&task, recorder, optimizer, looks_at = options.looks_at](
+                       int64_t step, double loss, double) {
+      if (looks_at(step)) recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
     };
   }
   return StepLog(clock_, std::move(options));

@@ -26,12 +26,20 @@ StepRunner::StepRunner(Device& device, std::span<const RunnableStep> steps,
 }
 
 StepRunner::~StepRunner() {
+  Forget();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     closing_ = true;
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+}
+
+void StepRunner::Forget() {
+  // An error of it is told to who waits for the run.
+  if (programs_pay_) static_cast<void>(Synchronize());
+  programs_ = {};
+  has_run_ = {};
 }
 
 StepRunner::Plan StepRunner::PlanOf(std::span<const std::vector<MemoryAccess>> accesses,
@@ -83,7 +91,7 @@ absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
   return absl::OkStatus();
 }
 
-StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {
+StepFailure StepRunner::LaunchProgram(bool forward, const StepArguments& arguments) {
   std::unique_ptr<Program>& program = programs_[static_cast<size_t>(arguments.program)];
   bool& has_run = has_run_[static_cast<size_t>(arguments.program)];
   if (!has_run) {
@@ -101,10 +109,16 @@ StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments)
     if (!recorded.ok()) return {recorded.status()};
     program = *std::move(recorded);
   }
-  return {Await(*streams_[0], program->Launch(*streams_[0]))};
+  absl::Status launched = program->Launch(*streams_[0]);
+  if (launched.ok()) return {};
+  return {Await(*streams_[0], std::move(launched))};
 }
 
 StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
+  // A trace is of this run alone.
+  if (programs_pay_) {
+    if (absl::Status before = Synchronize(); !before.ok()) return {std::move(before)};
+  }
   StepFailure failure = LaunchInOrder(forward, arguments);
   failure.status = Await(*streams_[0], std::move(failure.status));
   return failure;
@@ -120,7 +134,13 @@ StepFailure StepRunner::LaunchInOrder(bool forward, const StepArguments& argumen
 }
 
 StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
-  if (programs_pay_ && arguments.trace == nullptr) return RunProgram(forward, arguments);
+  StepFailure failure = Launch(forward, arguments);
+  if (failure.status.ok() && programs_pay_) failure.status = Synchronize();
+  return failure;
+}
+
+StepFailure StepRunner::Launch(bool forward, const StepArguments& arguments) {
+  if (programs_pay_ && arguments.trace == nullptr) return LaunchProgram(forward, arguments);
   if (threads_.empty()) return RunInOrder(forward, arguments);
   std::unique_lock<std::mutex> lock(mutex_);
   plan_ = forward ? &forward_ : &train_;

@@ -7,8 +7,9 @@
 // their order. A run allocates nothing.
 //
 // Each thread launches into a stream of the device. One alone waits for the stream at the end of a
-// run, and launches all as a program where the device prefers that and nothing is traced; several
-// wait after each step, since the next that needs it may be in another's stream.
+// run, and launches all as a program where the device prefers that and nothing is traced: a program
+// need not be waited for before the next is launched. Several threads wait after each step, since
+// the next that needs it may be in another's stream.
 //
 // Ownership: borrows the device and the steps, which stay where they are; owns its threads and
 // streams. Threads: one run at a time; kernels of different steps run on different threads at once.
@@ -77,13 +78,17 @@ class StepRunner {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
-  // The memory of steps has changed, or what follows them.
-  void Forget() {
-    programs_ = {};
-    has_run_ = {};
-  }
-  // Before the steps of the next run, which see it.
+  // As Run, but for a program, which may have begun or not when it returns, and whose errors
+  // Synchronize tells.
+  StepFailure Launch(bool forward, const StepArguments& arguments);
+  absl::Status Synchronize() const { return streams_[0]->Synchronize(); }
+  // The memory of steps has changed, or what follows them. Waits for what is under way.
+  void Forget();
+  // Between the runs launched before and after it. Where programs are launched, both ends stay as
+  // they are until Synchronize, or an event that is recorded later, has returned.
   absl::Status Copy(void* to, const void* from, size_t bytes) const;
+  // The moment between them.
+  absl::Status Record(Event& event) const { return streams_[0]->Record(event); }
   // One step by itself, of which nothing is recorded.
   absl::Status RunOne(int step, const StepArguments& arguments) const;
 
@@ -97,10 +102,10 @@ class StepRunner {
   Plan PlanOf(std::span<const std::vector<MemoryAccess>> accesses, bool forward) const;
   StepFailure RunInOrder(bool forward, const StepArguments& arguments) const;
   StepFailure LaunchInOrder(bool forward, const StepArguments& arguments) const;
-  // As RunInOrder, which the first that does the same is, and the second is recorded: what a
+  // The first that does the same is run in order, and the second is recorded: what a
   // kernel makes ready when it is launched for the first time (code that is loaded, ways that are
   // chosen) a device may not do while it records.
-  StepFailure RunProgram(bool forward, const StepArguments& arguments);
+  StepFailure LaunchProgram(bool forward, const StepArguments& arguments);
   absl::Status LaunchRest(const StepArguments& arguments) const;
   absl::Status RunStep(int step, int thread, const StepArguments& arguments) const;
   void Serve(int thread);

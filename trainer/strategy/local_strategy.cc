@@ -1,6 +1,7 @@
 #include "trainer/strategy/local_strategy.h"
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "trainer/cut/background_saver.h"
 #include "trainer/cut/save_policy.h"
 #include "trainer/cut/snapshot.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/retry/try_on.h"
 #include "trainer/task/first_and_last.h"
@@ -47,6 +49,7 @@ class LocalTraining {
     RETURN_IF_ERROR(Start());
     while (step_ < config_.max_steps) {
       if (tries_.stop.stopped()) {
+        RETURN_IF_ERROR(Settle(0));
         SaveBeforeEnd(board_, [this] { return SaveNow(); });
         return absl::CancelledError("stopped");
       }
@@ -85,42 +88,103 @@ class LocalTraining {
     }
     saves_.Start(step_, found);
     optimizer_->StartAfter(step_);
+    // The update has no workspace.
+    LogUses(task_.memory_uses(), session.model().device());
     board_.SetStep(step_);
     board_.SetState(RunState::kTraining);
     log_.Start(step_);
     return absl::OkStatus();
   }
 
+  // Begins the next step, and ends those that need not run beside it.
   absl::Status Step() {
+    // While a cut is copied, gradients can be computed.
+    if (!task_.makes_steps() || (saver_ && saver_->attached())) return MakeStepInParts();
+    RETURN_IF_ERROR(LaunchStep());
+    return Settle(StepsAhead());
+  }
+
+  absl::Status LaunchStep() {
+    RETURN_IF_ERROR(batches_.Next().status());
+    if (absl::Status filled = task_.FillBatch(batches_.taken().back()); !filled.ok()) {
+      batches_.Return(1);
+      RETURN_IF_ERROR(Settle(0));
+      return filled;
+    }
+    ++under_way_;
+    update_->Prepare(last_step());
+    torn_ = true;
+    absl::Status launched = task_.LaunchStep();
+    if (!launched.ok()) Drop();
+    return launched;
+  }
+
+  // The last that was begun.
+  int64_t last_step() const { return step_ + under_way_; }
+
+  // How many steps may be under way while the next is begun: none, if somebody looks at what the
+  // last leaves in the model.
+  int64_t StepsAhead() const {
+    const auto ahead = static_cast<int64_t>(task_.session().steps_ahead());
+    if (ahead == 0 || last_step() >= config_.max_steps || log_.LooksAt(last_step()) ||
+        SaveIsNext() || tries_.stop.stopped()) {
+      return 0;
+    }
+    return ahead;
+  }
+
+  // Ends steps until so many are under way.
+  absl::Status Settle(int64_t under_way) {
+    while (under_way_ > under_way) RETURN_IF_ERROR(FinishStep());
+    return absl::OkStatus();
+  }
+
+  absl::Status FinishStep() {
+    const absl::StatusOr<float> loss = task_.FinishStep();
+    if (!loss.ok()) {
+      Drop();
+      return loss.status();
+    }
+    // Of a step that changed nothing, nor did those behind it, which are gone.
+    torn_ = torn_ && std::isfinite(*loss) && under_way_ > 1;
+    if (absl::Status finite = CheckLoss(*loss, {step_ + 1, batches_.taken()[0]}, task_);
+        !finite.ok()) {
+      Drop();
+      return finite;
+    }
+    --under_way_;
+    Count(*loss);
+    return absl::OkStatus();
+  }
+
+  // After one has failed none is under way.
+  void Drop() {
+    under_way_ = 0;
+    batches_.Return(batches_.taken().size());
+  }
+
+  void Count(float loss) {
+    ++step_;
+    batches_.Commit(static_cast<size_t>(task_.batches_per_step()));
+    const double rate = log_.OnStep(step_, loss);
+    board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
+  }
+
+  absl::Status MakeStepInParts() {
     for (int64_t i = 0; i < task_.batches_per_step(); ++i) {
       RETURN_IF_ERROR(batches_.Next().status());
     }
     update_->Prepare(step_ + 1);
-    // While a cut is copied, gradients can be computed.
-    const bool whole = task_.makes_steps() && !(saver_ && saver_->attached());
-    const absl::StatusOr<float> made = whole ? MakeStep() : MakeStepInParts();
-    if (!made.ok()) {
-      batches_.Return();
-      return made.status();
+    const absl::StatusOr<float> loss = ComputeAndApply();
+    if (!loss.ok()) {
+      Drop();
+      return loss.status();
     }
-    const float loss = *made;
-    ++step_;
-    batches_.Commit();
-    const double rate = log_.OnStep(step_, loss);
-    board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
+    Count(*loss);
     return absl::OkStatus();
   }
 
-  absl::StatusOr<float> MakeStep() {
-    RETURN_IF_ERROR(task_.FillBatch(batches_.taken()[0]));
-    torn_ = true;
-    ASSIGN_OR_RETURN(const float loss, task_.MakeStep());
-    torn_ = false;
-    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_.taken()[0]}, task_));
-    return loss;
-  }
-
-  absl::StatusOr<float> MakeStepInParts() {
+  absl::StatusOr<float> ComputeAndApply() {
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_.taken()));
     RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_.taken()[0]}, task_));
     if (saver_) saver_->Detach();
@@ -130,14 +194,21 @@ class LocalTraining {
     return loss;
   }
 
+  // Whether a save is to begin now, of the last step.
+  bool SaveIsNext() const {
+    if (!saver_) return false;
+    if (!saves_.Due(last_step())) return saves_.DueAgain() && !saver_->busy();
+    return took_ <= kWaitForSave || !saver_->busy();
+  }
+
   // A save that is due while the one before still runs is begun when that has ended. If saves are
   // quick it is waited for, so that checkpoints are of the steps that were asked for.
   absl::Status SaveBesideTraining() {
     if (!saver_) return absl::OkStatus();
     RETURN_IF_ERROR(TakeResult());
-    if (!saves_.Due(step_) && !(saves_.DueAgain() && !saver_->busy())) return absl::OkStatus();
+    if (under_way_ > 0 || !SaveIsNext()) return absl::OkStatus();
     if (saver_->busy()) {
-      if (took_ > kWaitForSave || !saver_->WaitFor(kWaitForSave)) return absl::OkStatus();
+      if (!saver_->WaitFor(kWaitForSave)) return absl::OkStatus();
       RETURN_IF_ERROR(TakeResult());
     }
     saves_.Begin(step_);
@@ -186,7 +257,8 @@ class LocalTraining {
   const Tries& tries_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<ModelUpdate> update_;
-  int64_t step_ = 0;
+  int64_t step_ = 0;       // That is made, and
+  int64_t under_way_ = 0;  // so many behind it that may be.
   bool torn_ = false;  // Some variables may be of the step that failed, and some of the one before.
   UntrainedBatches batches_;
   SavePolicy saves_;

@@ -262,10 +262,28 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
   return towers_->loss();
 }
 
-absl::StatusOr<float> ModelTask::MakeStep() {
-  RETURN_IF_ERROR(session().Run(RunKind::kStep));
+absl::StatusOr<float> ModelTask::FinishStep() {
+  RETURN_IF_ERROR(session().AwaitStep());
   process_.after_step();
   return session().loss();
+}
+
+MemoryUses ModelTask::memory_uses() {
+  MemoryUses uses;
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    uses += towers_->session(tower).memory_uses();
+  }
+  if (work_ != nullptr) uses[MemoryUse::kWorkspaces] += work_->workspace_bytes();
+  if (towers_->count() == 1) return uses;
+  // Lists of the rows of all towers, with their number before them.
+  const ModelState& model = session().model();
+  for (size_t i = 0; i < model.variables().size(); ++i) {
+    if (!session().gradient_rows(i)) continue;
+    uses[MemoryUse::kOther] += model.device().alignment() +
+                               static_cast<size_t>(model.variables()[i].shape.dim(0)) *
+                                   sizeof(int32_t);
+  }
+  return uses;
 }
 
 std::string ModelTask::Placements() {

@@ -74,7 +74,8 @@ class ModelTask : public TrainingTask {
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   bool makes_steps() const override { return towers_->count() == 1; }
-  absl::StatusOr<float> MakeStep() override;
+  absl::StatusOr<float> FinishStep() override;
+  MemoryUses memory_uses() override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override;

@@ -24,6 +24,7 @@
 #include "operator/base/status.h"
 #include "trainer/config/trainer_config.h"
 #include "trainer/cut/snapshot.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/graph/session.h"
 #include "trainer/ps/layout.h"
 #include "trainer/status/status_board.h"
@@ -50,12 +51,16 @@ class TrainingTask {
     return session().loss();
   }
   // Whether gradients and update of a step, of one batch, can be one run of the session
-  // (RunKind::kStep): MakeStep makes it of the batch that was filled, and returns its loss.
+  // (RunKind::kStep), in the halves that it has: LaunchStep makes it of the batch that was filled,
+  // FinishStep returns the loss of the oldest that was launched.
   virtual bool makes_steps() const { return false; }
-  virtual absl::StatusOr<float> MakeStep() {
-    RETURN_IF_ERROR(session().Run(RunKind::kStep));
+  virtual absl::Status LaunchStep() { return session().LaunchStep(); }
+  virtual absl::StatusOr<float> FinishStep() {
+    RETURN_IF_ERROR(session().AwaitStep());
     return session().loss();
   }
+  // Of all its sessions, and of what works on their gradients.
+  virtual MemoryUses memory_uses() { return session().memory_uses(); }
   // After either gave a loss that is no number: where the first one came from, or "".
   virtual std::string FirstNonFinite() { return session().FirstNonFinite(); }
   // Of `variables`, in the session's order. Nothing if there is no test data.

@@ -1,6 +1,7 @@
 #include "trainer/testing/every_model.h"
 
 #include <cmath>
+#include <deque>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -32,15 +33,21 @@ class WatchedTask : public TaskAround {
     if (loss.ok()) on_loss_(batches[0] / std::ssize(batches), *loss);
     return loss;
   }
-  absl::StatusOr<float> MakeStep() override {
-    const absl::StatusOr<float> loss = task_.MakeStep();
-    if (loss.ok()) on_loss_(filled_, *loss);
+  absl::Status LaunchStep() override {
+    launched_.push_back(filled_);
+    return task_.LaunchStep();
+  }
+  absl::StatusOr<float> FinishStep() override {
+    const absl::StatusOr<float> loss = task_.FinishStep();
+    if (loss.ok()) on_loss_(launched_.front(), *loss);
+    launched_.pop_front();
     return loss;
   }
 
  private:
   const OnLoss on_loss_;
   int64_t filled_ = -1;
+  std::deque<int64_t> launched_;  // Batches of steps that are not finished.
 };
 
 // With the task that it watches.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <span>
@@ -34,9 +35,14 @@ class WatchedTask : public TaskAround {
     return loss;
   }
   bool makes_steps() const override { return explodes_at == 0 && task_.makes_steps(); }
-  absl::StatusOr<float> MakeStep() override {
-    trained.push_back(filled_);
-    return task_.MakeStep();
+  absl::Status LaunchStep() override {
+    launched_.push_back(filled_);
+    return task_.LaunchStep();
+  }
+  absl::StatusOr<float> FinishStep() override {
+    trained.push_back(launched_.front());
+    launched_.pop_front();
+    return task_.FinishStep();
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override {
@@ -50,6 +56,7 @@ class WatchedTask : public TaskAround {
 
  private:
   int64_t filled_ = -1;
+  std::deque<int64_t> launched_;  // Batches of steps that are not finished.
 };
 
 }  // namespace
@@ -111,7 +118,8 @@ Outcome LocalTraining::Train(const TrainerConfig& config, ModelTask& task, Snaps
                        .also = [&](int64_t step, double, double) {
                          on_step_(step);
                          if (step == stop_at) stop.Stop();
-                       }});
+                       },
+                       .looks_at = looks_at_});
   Outcome outcome;
   outcome.status = RunLocal(config, watched, store, log, {clock_, board, stop, limits_});
   outcome.values = Copies(VariablesOf(task.session()));

@@ -30,7 +30,9 @@ class TaskAround : public TrainingTask {
     return task_.ComputeGradients(batches);
   }
   bool makes_steps() const override { return task_.makes_steps(); }
-  absl::StatusOr<float> MakeStep() override { return task_.MakeStep(); }
+  absl::Status LaunchStep() override { return task_.LaunchStep(); }
+  absl::StatusOr<float> FinishStep() override { return task_.FinishStep(); }
+  MemoryUses memory_uses() override { return task_.memory_uses(); }
   std::string FirstNonFinite() override { return task_.FirstNonFinite(); }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override {
