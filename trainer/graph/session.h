@@ -85,6 +85,9 @@ struct SessionOptions {
   // batch looks up and not what the table has. The bits are the same, but of a table with several
   // lookups, whose gradients are added row by row instead of lookup by lookup.
   bool list_rows = true;
+  // All inputs are bound before each run: where the device does not see memory of the host, none is
+  // taken for them there.
+  bool binds_inputs = false;
   // In what kernels multiply, where they can: bfloat16 rounds the factors of products (of matrices,
   // convolutions, LSTMs, attention) and adds up in float32. All tensors stay float32.
   Precision products = Precision::kFloat32;
@@ -168,7 +171,8 @@ class Session {
   std::span<int32_t> Int32Input(std::string_view name);
   std::span<int64_t> Int64Input(std::string_view name);
   std::span<uint8_t> Uint8Input(std::string_view name);
-  // Later runs read the input from there: no copy of a batch that lies ready in memory.
+  // The next run reads the input from there, and so do later ones where no step is launched ahead:
+  // no copy of a batch that lies ready in memory. A device that does not see it copies from it.
   void BindInput(std::string_view name, std::span<const float> memory);
   void BindInput(std::string_view name, std::span<const int32_t> memory);
   void BindInput(std::string_view name, std::span<const int64_t> memory);

@@ -60,6 +60,7 @@ absl::Status Session::State::MakeTurns() {
   const bool ahead = device.prefers_programs() && options.inter_op_threads == 1 &&
                      options.trainable && loss.has_value();
   turns.resize(ahead ? 2 : 1);
+  if (ahead) copies = device.MakeStream();
   under_way.reserve(turns.size());
   for (Turn& turn : turns) {
     const auto pin = [this](size_t bytes) {
@@ -69,14 +70,23 @@ absl::Status Session::State::MakeTurns() {
     ASSIGN_OR_RETURN(turn.memory, pin(sizeof(Turn::Memory)));
     turn.its() = {};
     turn.ended = device.MakeEvent();
+    if (ahead) turn.arrived = device.MakeEvent();
     for (size_t i = 0; i < schedule.buffers.size(); ++i) {
       const ScheduledBuffer& buffer = schedule.buffers[i];
       if (buffer.kind != ScheduledBuffer::Kind::kInput) continue;
       void*& host = turn.inputs[static_cast<int>(i)] = data[i];
       if (device.host_sees_memory()) continue;
-      ASSIGN_OR_RETURN(Buffer pinned, pin(buffer.bytes));
-      owned.push_back(std::move(pinned));
-      host = owned.back().data();
+      host = nullptr;
+      if (!options.binds_inputs) {
+        ASSIGN_OR_RETURN(Buffer pinned, pin(buffer.bytes));
+        owned.push_back(std::move(pinned));
+        host = owned.back().data();
+      }
+      if (!ahead) continue;
+      ASSIGN_OR_RETURN(Buffer staged, AllocateFor(device, MemoryUse::kInputs, buffer.bytes));
+      sizes.input_bytes += buffer.bytes;
+      owned.push_back(std::move(staged));
+      turn.staged[static_cast<int>(i)] = owned.back().data();
     }
   }
   return absl::OkStatus();
@@ -87,7 +97,7 @@ absl::Status Session::State::Launch(RunKind kind, Turn& turn) {
   if (!forward) {
     RETURN_IF_ERROR(ClearRows());
   }
-  RETURN_IF_ERROR(SendInputs(turn)).With("copy the inputs");
+  RETURN_IF_ERROR(SendInputs(kind, turn)).With("copy the inputs");
   StepArguments arguments{.threads = options.threads,
                           .block = device_block(),
                           .program = static_cast<int>(kind)};
@@ -110,7 +120,7 @@ absl::Status Session::State::Launch(RunKind kind, Turn& turn) {
   return runner->Record(*turn.ended);
 }
 
-absl::Status Session::State::SendInputs(Turn& turn) {
+absl::Status Session::State::SendInputs(RunKind kind, Turn& turn) {
   StepBlock& sent = turn.its().block;
   sent = block;
   sent.fault = {};
@@ -119,10 +129,35 @@ absl::Status Session::State::SendInputs(Turn& turn) {
   const size_t bytes = under_way.empty() ? sizeof(StepBlock) : offsetof(StepBlock, fault);
   RETURN_IF_ERROR(runner->Copy(device_block(), &sent, bytes));
   for (const auto& [buffer, host] : turn.inputs) {
+    const Value input = schedule.buffers[static_cast<size_t>(buffer)].value;
+    CHECK(host != nullptr) << "input " << NodeAt(input.node).name << " is not bound";
+  }
+  if (kind == RunKind::kStep && copies != nullptr) return StageInputs(turn);
+  for (const auto& [buffer, host] : turn.inputs) {
     void* const to = data[static_cast<size_t>(buffer)];
     if (host == to) continue;
     RETURN_IF_ERROR(
         runner->Copy(to, host, schedule.buffers[static_cast<size_t>(buffer)].bytes));
+  }
+  return absl::OkStatus();
+}
+
+// A program reads inputs where they were when it was recorded, and the step before may still read
+// them there. So they are staged in memory of their turn, which nobody reads any more: the step
+// that did was awaited before the turn was filled again. What the device copies to their place then
+// is little beside what crosses the bus; a second program, of the other place, would be as large as
+// the first, and be recorded too.
+absl::Status Session::State::StageInputs(const Turn& turn) {
+  const auto bytes_of = [this](int buffer) {
+    return schedule.buffers[static_cast<size_t>(buffer)].bytes;
+  };
+  for (const auto& [buffer, staged] : turn.staged) {
+    RETURN_IF_ERROR(copies->Copy(staged, turn.inputs.at(buffer), bytes_of(buffer)));
+  }
+  RETURN_IF_ERROR(copies->Record(*turn.arrived));
+  RETURN_IF_ERROR(runner->Wait(*turn.arrived));
+  for (const auto& [buffer, staged] : turn.staged) {
+    RETURN_IF_ERROR(runner->Copy(data[static_cast<size_t>(buffer)], staged, bytes_of(buffer)));
   }
   return absl::OkStatus();
 }
@@ -152,7 +187,7 @@ absl::Status Session::State::GoBackTo(size_t turn) {
   under_way.clear();
   RETURN_IF_ERROR(runner->Synchronize());
   block = turns[turn].its().block;
-  RETURN_IF_ERROR(SendInputs(turns[turn]));
+  RETURN_IF_ERROR(SendInputs(RunKind::kForward, turns[turn]));
   return runner->Synchronize();
 }
 

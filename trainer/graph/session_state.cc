@@ -420,7 +420,7 @@ void Session::State::BindInput(std::string_view name, DType dtype, const void* p
       << "bind input " << name << ": " << count << " elements for " << TypeOf(input).ToString();
   // No step writes to an input: the schedule never reuses a leaf's buffer.
   void* const memory_of_caller = const_cast<void*>(pointer);
-  for (Turn& turn : turns) turn.inputs[BufferOf(input)] = memory_of_caller;
+  turns[filled].inputs[BufferOf(input)] = memory_of_caller;
   if (device.host_sees_memory()) Bind(BufferOf(input), memory_of_caller);
 }
 

@@ -75,14 +75,20 @@ struct Session::State {
     Buffer memory;
     // Where the host has inputs, by buffer: the input's own memory if the host sees that.
     std::map<int, void*> inputs;
+    // Where steps run while the host goes on: where the device has the inputs before the step
+    // begins, and the moment from which on it has.
+    std::map<int, void*> staged;
+    std::unique_ptr<Event> arrived;
     std::unique_ptr<Event> ended;  // What the run gives lies in `memory`.
   };
   absl::Status MakeTurns();
   // Sends the inputs of `turn`, runs and reads back; where programs are launched it all may not
   // have begun when this returns.
   absl::Status Launch(RunKind kind, Turn& turn);
-  // Into the memory of the device, what lies in that of the host: inputs and block.
-  absl::Status SendInputs(Turn& turn);
+  // Into the memory of the device, what lies in that of the host: inputs and block. Those of a
+  // whole step by a stream of their own, so that they cross while the step before computes.
+  absl::Status SendInputs(RunKind kind, Turn& turn);
+  absl::Status StageInputs(const Turn& turn);
   // Of a run that has ended.
   absl::Status TakeResults(const Turn& turn);
   // Of gradients that list them.
@@ -147,6 +153,7 @@ struct Session::State {
   Buffer block_memory;  // and where kernels see it.
   // Two where steps run while the host goes on: one is filled while the other's is under way.
   std::vector<Turn> turns;
+  std::unique_ptr<Stream> copies;  // Of inputs to where they are staged; null where none are.
   size_t filled = 0;              // That of the next run, or, if none is under way, of the last.
   std::vector<size_t> under_way;  // Turns of the steps that nobody has awaited, the oldest first.
 

@@ -87,8 +87,9 @@ class StepRunner {
   // Between the runs launched before and after it. Where programs are launched, both ends stay as
   // they are until Synchronize, or an event that is recorded later, has returned.
   absl::Status Copy(void* to, const void* from, size_t bytes) const;
-  // The moment between them.
+  // The moment between them, and what is launched later runs when a moment has passed.
   absl::Status Record(Event& event) const { return streams_[0]->Record(event); }
+  absl::Status Wait(Event& event) const { return streams_[0]->Wait(event); }
   // One step by itself, of which nothing is recorded.
   absl::Status RunOne(int step, const StepArguments& arguments) const;
 

@@ -141,6 +141,14 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
   return LoadedModel{std::move(data), std::move(model), std::move(inference), std::move(served)};
 }
 
+// Whether batches are made ahead in memory from which the device copies them. With towers each
+// fills its own inputs.
+bool LendsBatches(const Runtime& runtime, const DataSets& data, const TrainerConfig& config,
+                  const ModelTask::Process& process) {
+  return process.trains && config.towers == 1 && !runtime.devices.front()->host_sees_memory() &&
+         TrainInput::AheadOf(data) > 0;
+}
+
 absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
                                                       const LoadedModel& loaded,
                                                       const TrainerConfig& config,
@@ -156,6 +164,7 @@ absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
   options.fetches = Fetches(loaded.model);
   options.loss_scale = static_cast<float>(config.loss_scale);
   options.trace = process.trace;
+  options.binds_inputs = LendsBatches(runtime, loaded.data, config, process);
   const int count = static_cast<int>(config.towers);
   return Towers::Compile(runtime, loaded.model.graph, options, count);
 }
@@ -175,6 +184,13 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
   SayWhatIsMissing(runtime, config.engine);
   SessionOptions common = EngineOptions(runtime, model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
+  PinnedBatches batches;
+  if (LendsBatches(runtime, data, config, process)) {
+    const auto count = static_cast<size_t>(TrainInput::AheadOf(data)) + TrainInput::kLentMax;
+    ASSIGN_OR_RETURN(batches,
+                     PinnedBatches::Make(*runtime.devices.front(),
+                                         TrainInput::SizesOf(data, config.batch_size), count));
+  }
   std::unique_ptr<GradientWork> work;
   if (process.trains) {
     ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
@@ -190,7 +206,11 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
        .inference = std::make_unique<const Model>(std::move(inference)),
        .served = std::make_unique<const Model>(std::move(served)),
        .towers = std::move(towers),
-       .input = {.seed = config.seed, .batch_size = config.batch_size, .towers = config.towers},
+       .input = {.seed = config.seed,
+                 .batch_size = config.batch_size,
+                 .towers = config.towers,
+                 .memory = batches.rows()},
+       .batches = std::move(batches),
        .work = std::move(work),
        .evaluation = std::move(common),
        .process = process}));
@@ -217,6 +237,7 @@ ModelTask::ModelTask(Parts parts)
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
       served_(std::move(parts.served)),
+      batches_(std::move(parts.batches)),
       towers_(std::move(parts.towers)),
       examples_(parts.process.trains ? data_.train_examples()
                                      : data_.test ? data_.test->examples() : 0),
@@ -224,6 +245,7 @@ ModelTask::ModelTask(Parts parts)
       work_(std::move(parts.work)),
       evaluation_(std::move(parts.evaluation)) {
   if (!process_.trains) return;
+  lent_.reserve(TrainInput::kLentMax);
   input_.emplace(data_, parts.input);
   // Of one tower, in its runs; of several, on their mean.
   if (work_->works() && towers_->count() == 1) session().Append(RunKind::kTrain, *work_);
@@ -243,10 +265,23 @@ absl::Status ModelTask::FillTower(int tower, int64_t batch) {
   Session& session = towers_->session(tower);
   // What ops draw at random is the batch's, whoever computes it.
   session.SetStep(batch);
-  const BatchRows rows = InputsOf(*model_, session);
-  const absl::Status filled = input_->Fill(batch, rows);
-  if (filled.ok()) return filled;
-  return process_.read_again([&] { return input_->Fill(batch, rows); });
+  const auto fill = [&] {
+    return input_->lends() ? BindBatch(batch) : input_->Fill(batch, InputsOf(*model_, session));
+  };
+  const absl::Status filled = fill();
+  return filled.ok() ? filled : process_.read_again(fill);
+}
+
+absl::Status ModelTask::BindBatch(int64_t batch) {
+  // Beside those of steps that may be under way none is needed: a step was awaited before another
+  // was launched behind the next.
+  for (; lent_.size() > session().steps_ahead(); lent_.erase(lent_.begin())) {
+    input_->GiveBack(lent_.front());
+  }
+  ASSIGN_OR_RETURN(const BatchPrefetch::Lent lent, input_->Lend(batch));
+  lent_.push_back(lent);
+  BindInputs(*model_, lent.rows, session());
+  return absl::OkStatus();
 }
 
 absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
@@ -274,6 +309,7 @@ MemoryUses ModelTask::memory_uses() {
     uses += towers_->session(tower).memory_uses();
   }
   if (work_ != nullptr) uses[MemoryUse::kWorkspaces] += work_->workspace_bytes();
+  uses[MemoryUse::kPinned] += batches_.bytes();
   if (towers_->count() == 1) return uses;
   // Lists of the rows of all towers, with their number before them.
   const ModelState& model = session().model();

@@ -25,6 +25,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
 #include "trainer/task/gradient_work.h"
+#include "trainer/task/pinned_batches.h"
 #include "trainer/task/towers.h"
 #include "trainer/task/training_task.h"
 
@@ -105,6 +106,7 @@ class ModelTask : public TrainingTask {
     std::unique_ptr<const Model> served;     // and as others use it, who have numbers, no bytes.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
+    PinnedBatches batches;  // Of input.memory.
     std::unique_ptr<GradientWork> work;
     SessionOptions evaluation;
     Process process;
@@ -119,6 +121,8 @@ class ModelTask : public TrainingTask {
   };
   absl::Status ReadOutputs(Session& session, Outputs* outputs) const;
   absl::Status FillTower(int tower, int64_t batch);
+  // Without a copy, where batches are lent.
+  absl::Status BindBatch(int64_t batch);
   struct Sums {
     double loss = 0;
     int64_t right = 0;
@@ -134,11 +138,13 @@ class ModelTask : public TrainingTask {
   const std::unique_ptr<const Model> model_;
   const std::unique_ptr<const Model> inference_;
   const std::unique_ptr<const Model> served_;
+  const PinnedBatches batches_;  // Where they are made ahead, if they are lent to the session.
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   const int64_t examples_;
   const Process process_;
   std::optional<TrainInput> input_;  // Of data_; none if nothing is trained.
+  std::vector<BatchPrefetch::Lent> lent_;  // To steps, the oldest first.
   std::unique_ptr<GradientWork> work_;  // On gradients; none if nothing is trained.
   const SessionOptions evaluation_;  // But for fetches; `batch` is that of the training.
 };
