@@ -150,13 +150,14 @@ TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
 TEST_F(LocalStrategyTest, ACutOfEachStepOnAFarDeviceIsThatOfTheProcessor) {
   TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
   config.batch_size = kBatch;
-  for (int64_t step = 1; step <= 8; ++step) {
+  // The first is run as it is, the second recorded.
+  for (int64_t step = 1; step <= 4; ++step) {
     std::string cuts[2];
     for (const bool far : {false, true}) {
       runtime_ = far ? FarRuntime : CpuRuntime;
       config.checkpoint_dir = NewDir();
       config.checkpoint_steps = step;
-      config.max_steps = step + 3;
+      config.max_steps = step + 2;
       ASSERT_THAT(Train(config).status, IsOk());
       for (const char* const file : {".data-00000-of-00001", ".index"}) {
         cuts[far] += ContentOf(config.checkpoint_dir + "/model.ckpt-" + std::to_string(step) +

@@ -125,6 +125,7 @@ class FarStream : public Stream {
   // owner has been told.
   void RunTo(int64_t command) {
     const std::lock_guard running(streams_.running);
+    if (!HasWorkUpTo(command)) return;  // To open memory takes longer.
     streams_.memory.Open();
     for (;;) {
       std::unique_lock lock(mutex_);
@@ -153,6 +154,11 @@ class FarStream : public Stream {
 
  private:
   using Command = std::function<absl::Status()>;
+
+  bool HasWorkUpTo(int64_t command) {
+    const std::lock_guard lock(mutex_);
+    return !queue_.empty() && done_ < command;
+  }
 
   absl::Status Add(Command command) {
     const std::lock_guard lock(mutex_);

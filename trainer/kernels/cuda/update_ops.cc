@@ -31,8 +31,6 @@ static_assert(offsetof(RmsPropUpdate, epsilon) == 3 * sizeof(float));
 static_assert(offsetof(FtrlUpdate, l1) == 1 * sizeof(float));
 static_assert(offsetof(FtrlUpdate, l2) == 2 * sizeof(float));
 
-// Elements of a block: as many as make kRoundBlocksMax blocks of all variables together, but no
-// fewer than keep its threads busy, and no more than a part of the whole that may end last.
 constexpr int64_t kUpdateElementsMin = 1'024, kUpdateElementsMax = 8'192;
 
 // The variables of an update, of which each launch has as many as its arguments have room for.
@@ -99,10 +97,7 @@ KernelFactory Apply(KernelRef<UpdateParams> kernel, size_t slots) {
     if (kernel.index == kApplyRmsPropKernel.index && update.params.centered) ++update.slots;
     int64_t all = 0;
     for (const UpdatePart& part : update.parts) all += part.count;
-    const int64_t even = (all + kRoundBlocksMax - 1) / kRoundBlocksMax;
-    update.params.elements = static_cast<int32_t>(
-        std::clamp((even + kUpdateElementsMin - 1) / kUpdateElementsMin * kUpdateElementsMin,
-                   kUpdateElementsMin, kUpdateElementsMax));
+    update.params.elements = UpdateElements(all);
     return Kernel{.run = [update = std::make_shared<const Update>(std::move(update))](
                              const KernelCall& call) { return update->Over(call); }};
   };
@@ -216,6 +211,13 @@ absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
 }
 
 }  // namespace
+
+int32_t UpdateElements(int64_t all) {
+  const int64_t even = (all + kRoundBlocksMax - 1) / kRoundBlocksMax;
+  return static_cast<int32_t>(
+      std::clamp((even + kUpdateElementsMin - 1) / kUpdateElementsMin * kUpdateElementsMin,
+                 kUpdateElementsMin, kUpdateElementsMax));
+}
 
 void AddUpdateKernels(KernelRegistry* kernels) {
   const auto add = [kernels](std::string_view op, KernelFactory factory) {
