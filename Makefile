@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build kernel-resources \
-	gpu-pack images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
+	gpu-pack gpu-mutants images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -129,6 +129,13 @@ GPU_PROGRAMS = //trainer/cmd:taas-trainer //trainer/kernels/cuda/testing:parity 
 gpu-pack: packages
 	@$(BAZEL_BUILD) $(GPU_PROGRAMS)
 	@bench/gpu/pack.py --out dist/gpu --bazel-bin "$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)"
+
+## make gpu-mutants    a hundred small mistakes in the CUDA kernels' sources: how many of them a test finds; SEED=N: others;
+##              ONLY="sums.cu …": those of these files
+gpu-mutants: packages
+	@$(BAZEL_BUILD) //trainer/kernels/cuda/mutants:twins
+	@trainer/kernels/cuda/mutants/gpu_mutants.py --bazel "$(BAZEL)" --flags "$(BAZEL_FLAGS)" $(if $(SEED),--seed $(SEED)) \
+	$(if $(ONLY),--only $(ONLY))
 
 ## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names; with CUDA=1 also
 ##              dist/taas-trainer-cuda.tar, for which NVIDIA's libraries are fetched

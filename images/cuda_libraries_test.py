@@ -10,6 +10,8 @@ import unittest
 
 RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], "taas")
 FOLDER = "/usr/lib/x86_64-linux-gnu/"
+# Where a package has its library, below bin/cuda-libraries/nvidia.
+WITHIN = {"nvidia-cublas": "cu13", "nvidia-nccl-cu13": "nccl"}
 # A reason shorter than this is none.
 REASON_BYTES_MIN = 20
 LIBRARY = r"(?P<library>lib\w+\.so\.\d+)"
@@ -43,7 +45,8 @@ class CudaLibrariesTest(unittest.TestCase):
         lines = [line for line in text.splitlines() if line and not line.startswith("#")]
         # A package is two lines: what has another form is not among those found.
         self.assertEqual(len(lines), 2 * len(found(PINNED)), lines)
-        self.assertIn("libcublasLt.so.13", {it["library"] for it in found(PINNED)})
+        self.assertEqual({"libcublasLt.so.13", "libnccl.so.2"},
+                         {it["library"] for it in found(PINNED)})
         for it in found(PINNED) + found(LATER):
             self.assertGreaterEqual(len(it["reason"]), REASON_BYTES_MIN, it)
 
@@ -52,11 +55,12 @@ class CudaLibrariesTest(unittest.TestCase):
         taken = {path: source for path, source in files.items()
                  if path.startswith(FOLDER)}
         self.assertEqual(taken, {
-            FOLDER + it["library"]: f"bin/cuda-libraries/nvidia/cu13/lib/{it['library']}"
+            FOLDER + it["library"]:
+                f"bin/cuda-libraries/nvidia/{WITHIN[it['package']]}/lib/{it['library']}"
             for it in found(PINNED)})
         # Opened by name, so that what they need themselves is not seen in the program.
         self.assertLessEqual(set(taken), set(recipe("trainer-cuda")["libraries"]))
-        self.assertEqual({"libcudnn.so.9", "libnccl.so.2"}, {it["library"] for it in found(LATER)})
+        self.assertEqual({"libcudnn.so.9"}, {it["library"] for it in found(LATER)})
 
     def test_each_brings_the_licence_of_the_version_that_is_pinned(self):
         files = recipe("trainer-cuda")["files"]
@@ -66,7 +70,8 @@ class CudaLibrariesTest(unittest.TestCase):
                              f"bin/cuda-libraries/{info}/licenses/License.txt")
 
     def test_they_are_those_that_the_trainer_opens(self):
-        named = re.findall(r'kLibrary\[\] = "(.*)"', read("trainer", "cuda", "cublaslt.h"))
+        named = [name for header in ("cublaslt.h", "nccl.h")
+                 for name in re.findall(r'kLibrary\[\] = "(.*)"', read("trainer", "cuda", header))]
         self.assertEqual(set(named), {it["library"] for it in found(PINNED)})
 
     def test_but_for_them_the_image_is_the_trainers(self):

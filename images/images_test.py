@@ -24,7 +24,7 @@ PROGRAMS = {name: f"/usr/bin/taas-{name.removesuffix('-cuda')}" for name in NAME
 BESIDE = {"operator": ["/usr/bin/taas"], "trainer": [], "trainer-cuda": []}
 # Without NVIDIA's libraries, for which small ones stand here.
 SIZE_MAX = {"operator": 60_000_000, "trainer": 150_000_000, "trainer-cuda": 151_000_000}
-CUBLASLT = "/usr/lib/x86_64-linux-gnu/libcublasLt.so.13"
+LIBRARIES = [f"/usr/lib/x86_64-linux-gnu/{name}" for name in ("libcublasLt.so.13", "libnccl.so.2")]
 SHELLS = {"sh", "bash", "dash", "busybox", "ash", "zsh", "perl", "python3"}
 CONFIG = {
     "model": {"name": "mlp", "hidden": [32]},
@@ -168,8 +168,9 @@ class ImagesTest(unittest.TestCase):
     def test_the_one_for_gpus_is_the_trainers_and_nvidias_libraries(self):
         there, plain = (set(self.images[name].entries()) for name in ("trainer-cuda", "trainer"))
         self.assertEqual(plain - there, set())
-        self.assertEqual(there - plain, {CUBLASLT, "/usr/share/doc/nvidia-cublas",
-                                         "/usr/share/doc/nvidia-cublas/copyright"})
+        notices = [f"/usr/share/doc/{package}" for package in ("nvidia-cublas", "nvidia-nccl-cu13")]
+        self.assertEqual(there - plain, {*LIBRARIES, *notices,
+                                         *(f"{notice}/copyright" for notice in notices)})
         for name, told in (("trainer-cuda", True), ("trainer", False)):
             for variable in ("NVIDIA_DRIVER_CAPABILITIES=compute,utility",
                              "NVIDIA_VISIBLE_DEVICES=all"):
@@ -180,8 +181,9 @@ class ImagesTest(unittest.TestCase):
             done = self.run_image(name, "devices")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("no NVIDIA driver here", done.stdout)
-            self.assertEqual(bool(re.search(r"cuBLASLt +\d+\.\d+\.\d+ +/", done.stdout)), there,
-                             done.stdout)
+            for library in ("cuBLASLt", "NCCL"):
+                self.assertEqual(bool(re.search(library + r" +\d+\.\d+\.\d+ +/", done.stdout)),
+                                 there, done.stdout)
 
     def test_the_operator_says_why_it_cannot_start(self):
         done = self.run_image("operator")

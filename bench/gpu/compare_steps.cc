@@ -29,6 +29,7 @@ absl::StatusOr<Trained> Train(const Context& context, const Runtime& runtime, co
   Trained trained;
   for (int step = 0; step < kComparedSteps; ++step) {
     RETURN_IF_ERROR(training->Step());
+    RETURN_IF_ERROR(training->Finish());
     trained.losses.push_back(training->loss());
   }
   ASSIGN_OR_RETURN(trained.variables, training->Variables());

@@ -14,9 +14,11 @@ absl::StatusOr<nlohmann::json> Measure(const Context& context, const Row& row) {
   ASSIGN_OR_RETURN(const auto training, Training::Make(context.gpus.runtime(), row));
   const Clock::Time made = context.clock.Now();
   RETURN_IF_ERROR(training->Step());
+  RETURN_IF_ERROR(training->Finish());
   const std::chrono::duration<double> making = made - began, first = context.clock.Now() - made;
   ASSIGN_OR_RETURN(const Rounds rounds, MeasureRounds(context.clock, context.seconds,
                                                       [&] { return training->Step(); }));
+  RETURN_IF_ERROR(training->Finish());
   return nlohmann::json{{"name", row.name},
                         {"batch", row.batch},
                         {"precision", NameOf(row.precision)},

@@ -33,7 +33,7 @@ struct Rounds {
   }
 };
 
-// `once` returns when what it did has ended.
+// `once` returns when what it did has ended, or what it did the time before.
 inline absl::StatusOr<Rounds> MeasureRounds(const Clock& clock, double seconds,
                                             const std::function<absl::Status()>& once) {
   const auto milliseconds = [&](int times) -> absl::StatusOr<double> {

@@ -86,7 +86,16 @@ absl::Status Training::Step() {
   std::ranges::copy(batch.labels, rows.labels.begin());
   session_->SetStep(step_);
   update_->Prepare(++step_);
-  return session_->Run(RunKind::kStep);
+  RETURN_IF_ERROR(session_->LaunchStep());
+  for (++under_way_; under_way_ > session_->steps_ahead(); --under_way_) {
+    RETURN_IF_ERROR(session_->AwaitStep());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Training::Finish() {
+  for (; under_way_ > 0; --under_way_) RETURN_IF_ERROR(session_->AwaitStep());
+  return absl::OkStatus();
 }
 
 size_t Training::parameters() const {

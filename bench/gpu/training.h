@@ -1,12 +1,14 @@
 // A row's model in training: batches of random bytes and ids in memory of the host, one session,
 // one optimizer. A step does what the trainer's does: it copies the next batch into the session's
-// inputs and runs gradients and update as one.
+// inputs and launches gradients and update as one, behind the step before where that goes on by
+// itself.
 //
 // Ownership: owns model, session and data, borrows the runtime. Threads: one. Errors: those of
 // model, session and device; InvalidArgument for a model of which the device has no kernel.
 //
 //   ASSIGN_OR_RETURN(const auto training, Training::Make(CpuRuntime(), row));
 //   RETURN_IF_ERROR(training->Step());
+//   RETURN_IF_ERROR(training->Finish());
 
 #ifndef BENCH_GPU_TRAINING_H_
 #define BENCH_GPU_TRAINING_H_
@@ -33,6 +35,8 @@ class Training {
                                                         int threads = 1);
 
   absl::Status Step();
+  // Of all steps that were launched; then there is the loss of the last.
+  absl::Status Finish();
   float loss() const { return session_->loss(); }
   size_t parameters() const;  // That are trained.
   absl::StatusOr<std::vector<std::vector<float>>> Variables() const;
@@ -57,6 +61,7 @@ class Training {
   std::unique_ptr<ModelUpdate> update_;
   std::vector<Batch> batches_;
   int64_t step_ = 0;
+  size_t under_way_ = 0;
 };
 
 }  // namespace taas::bench

@@ -17,7 +17,7 @@ TEST(UntrainedBatchesTest, GapsOfACheckpointAreFilledFirst) {
   UntrainedBatches batches(CommittedSet(3, {4, 6}));
   TakeTwo(batches);
   EXPECT_THAT(batches.taken(), ElementsAre(3, 5));
-  batches.Commit();
+  batches.Commit(2);
   TakeTwo(batches);
   EXPECT_THAT(batches.taken(), ElementsAre(7, 8));
   EXPECT_EQ(batches.committed(), CommittedSet(7, {}));
@@ -26,10 +26,24 @@ TEST(UntrainedBatchesTest, GapsOfACheckpointAreFilledFirst) {
 TEST(UntrainedBatchesTest, BatchesOfAStepThatFailedAreTakenAgain) {
   UntrainedBatches batches;
   TakeTwo(batches);
-  batches.Return();
+  batches.Return(2);
   EXPECT_EQ(batches.committed(), CommittedSet());
   TakeTwo(batches);
   EXPECT_THAT(batches.taken(), ElementsAre(0, 1));
+}
+
+TEST(UntrainedBatchesTest, OfStepsMadeAtTheSameTimeTheFirstEndsFirst) {
+  UntrainedBatches batches;
+  TakeTwo(batches);
+  batches.Commit(1);
+  EXPECT_THAT(batches.taken(), ElementsAre(1));
+  EXPECT_EQ(batches.committed(), CommittedSet(1, {}));
+  TakeTwo(batches);
+  batches.Return(1);
+  EXPECT_THAT(batches.taken(), ElementsAre(1, 2));
+  batches.Return(2);
+  TakeTwo(batches);
+  EXPECT_THAT(batches.taken(), ElementsAre(1, 2));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ from fake_machine import H100  # pylint: disable=wrong-import-position
 SMALL = "device 9 0 3000000 132 1 small\n"
 ECC_UNCORRECTABLE, CONTAINED = 214, 226
 ID = "GPU-a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0"
+SYSTEM_ERROR = 2  # ncclSystemError
+TOWERS = {"type": "Towers", "towers": 2}
 BAD_NODE = 3
 
 
@@ -116,19 +118,68 @@ class GpuTrainingTest(unittest.TestCase):
         process = self.start(self.job(), "worker", machine="device 9 0 300000 132 1 small\n")
         self.assertEqual(process.wait(), 1, process.log())
         self.assertRegex(process.end()["message"],
-                         r"no memory for 0\.\d GB of tensors on GPU 0 \(small\): .* batchSize")
+                         r"activations: no memory for \d+ kB on GPU 0 \(small\): .* kB of 300 kB "
+                         r"are free; a smaller batchSize needs less")
 
     def test_a_number_that_is_none_is_refused(self):
         process = self.start(self.job(), "worker", TAAS_GPUS="all")
         self.assertEqual(process.wait(), 1)
         self.assertIn('TAAS_GPUS must be a whole number from 1 to 1000, is "all"', process.log())
 
-    def test_more_than_one_is_refused_with_what_to_ask_for(self):
-        process = self.start(self.job(), "worker", machine=H100 * 4, TAAS_GPUS="4")
-        self.assertEqual(process.wait(), 1, process.log())
-        self.assertEqual(process.end()["message"],
-                         "this replica has 4 GPUs (TAAS_GPUS), and this trainer computes on one "
-                         "GPU per replica today: ask for `gpus: 1` and more workers")
+    def test_several_are_those_of_as_many_towers(self):
+        near = self.job(maxSteps=60, strategy=TOWERS, batchSize=20)
+        far = self.job(maxSteps=60, strategy=TOWERS, batchSize=20,
+                       engine={"logDevicePlacement": True})
+        on_processor = near.start_replica("worker")
+        on_gpus = self.start(far, "worker", machine=H100 * 2, TAAS_GPUS="2")
+        near.expect_all_done(self)
+        far.expect_all_done(self)
+        self.assertEqual(on_gpus.log().count("computing on a GPU"), 2)
+        for number in range(2):
+            self.assertIn(f"/device:GPU:{number} -> device: {number}, name: NVIDIA H100 80GB HBM3",
+                          on_gpus.log())
+        wanted = self.losses(on_processor)
+        self.assertGreater(len(wanted), 5)
+        for got, loss in zip(self.losses(on_gpus), wanted, strict=True):
+            self.assertAlmostEqual(got, loss, delta=1e-3 * loss + 1e-5)
+
+    def test_others_are_refused_with_what_to_ask_for(self):
+        has = "this replica has 4 GPUs (TAAS_GPUS), and "
+        for strategy, says in (
+                (TOGETHER, "with strategy ParameterServer a replica computes on one: ask for "
+                           "`gpus: 1` and more workers, or for `strategy: {type: Towers, towers: "
+                           "4}`, which computes on all of one machine"),
+                (TOWERS, "strategy Towers has 2 towers, each of which computes on one: ask for "
+                         "`gpus: 2`, or for `towers: 4`; with `gpus: 1` all towers share one")):
+            with self.subTest(says):
+                process = self.start(self.job(strategy=strategy), "worker", machine=H100 * 4,
+                                     TAAS_GPUS="4")
+                self.assertEqual(process.wait(), 1, process.log())
+                self.assertEqual(process.end()["message"], has + says)
+
+    def test_more_than_there_are_and_nccl_that_does_not_work_are_the_nodes_fault(self):
+        for machine, says in ((H100, "2 GPUs are wanted: this process sees 1"),
+                              ("nccl 21500\n" + H100 * 2, "is NCCL 2.15.0, and this trainer needs"),
+                              (f"fail ncclGroupEnd 1 {SYSTEM_ERROR}\n" + H100 * 2,
+                               "2 GPUs are wanted: NCCL: make the ranks: unhandled system error")):
+            with self.subTest(says):
+                process = self.start(self.job(strategy=TOWERS), "worker", machine=machine,
+                                     TAAS_GPUS="2")
+                self.assertEqual(process.wait(), BAD_NODE, process.log())
+                self.assertIn(says, process.end()["message"])
+
+    def test_one_of_several_that_is_lost_is_named_and_the_checkpoint_stays(self):
+        job = self.job(maxSteps=ENDLESS, strategy=TOWERS, batchSize=20)
+        job.checkpoints(every=20)
+        machine = H100 * 2
+        process = self.start(job, "worker", TAAS_GPUS="2",
+                             machine=f"{machine}fail kernel@1 1500 {ECC_UNCORRECTABLE}\n")
+        self.assertEqual(process.wait(), BAD_NODE, process.log())
+        self.assertRegex(process.end()["message"],
+                         r"GPU 1 \(NVIDIA H100 80GB HBM3\): .*CUDA_ERROR_ECC_UNCORRECTABLE")
+        again = self.start(job, "worker", machine=machine, TAAS_GPUS="2")
+        again.says("resuming from checkpoint")
+        again.says("step ")
 
     def test_an_empty_number_is_none(self):
         job = self.job(maxSteps=20)

@@ -80,13 +80,22 @@ std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
 absl::StatusOr<Runtime> Role::ComputesWith() {
   if (process_.gpus == 0) return CpuRuntime();
   if (gpus_ == nullptr) {
-    ASSIGN_OR_RETURN(gpus_, cuda::CudaRuntime::Open(process_.gpus));
+    cuda::CudaRuntime::Libraries libraries;
+    libraries.nccl.stuck = [this](const absl::Status& why) { EndNow(why); };
+    ASSIGN_OR_RETURN(gpus_, cuda::CudaRuntime::Open(process_.gpus, libraries));
     for (const Device* const device : gpus_->runtime().devices) {
       Log(LogLevel::kInfo, "computing on a GPU", {{"device", device->name()}});
     }
     watch_.ComputesOn(gpus_->ids());
   }
   return gpus_->runtime();
+}
+
+void Role::EndNow(const absl::Status& why) {
+  const std::string message(why.message());
+  Log(LogLevel::kError, message, {{"exit", std::to_string(kExitBadNode)}});
+  WriteTermination(process_.termination_log, board_.TerminationJson(message));
+  _exit(kExitBadNode);
 }
 
 absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
@@ -249,11 +258,13 @@ absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) c
     ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer,
                      Optimizer::Parse(config().optimizer, gradients));
     const int64_t max_steps = config().max_steps;
-    options.also = [&task, recorder, optimizer, max_steps](int64_t step, double loss, double) {
+    options.looks_at = [recorder, max_steps](int64_t step) {
       // The last step in any case, once.
-      const bool last = step >= max_steps && recorder->last_step() != step;
-      if (!recorder->Due(step) && !last) return;
-      recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
+      return recorder->Due(step) || (step >= max_steps && recorder->last_step() != step);
+    };
+    options.also = [&task, recorder, optimizer, looks_at = options.looks_at](
+                       int64_t step, double loss, double) {
+      if (looks_at(step)) recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
     };
   }
   return StepLog(clock_, std::move(options));

@@ -111,6 +111,8 @@ class Role {
   Tries TriesUntil(const StopFlag& stop) { return {clock_, board_, stop, limits()}; }
 
  private:
+  // Where threads wait for a device that neither answers nor lets them go: nothing else ends.
+  [[noreturn]] void EndNow(const absl::Status& why);
   // What heads the event files.
   std::vector<summary::Event> EventHead(ModelTask& task) const;
   summary::Event PlacedGraph(ModelTask& task) const;

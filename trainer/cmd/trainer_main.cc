@@ -58,17 +58,31 @@ absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
   return config;
 }
 
-// Of one process: towers on several are to come.
-constexpr int64_t kGpusMax = 1;
-// No machine has so many; what is above kGpusMax gets a sentence of its own.
-constexpr int64_t kGpusOfMachineMax = 1'000;
+// More than any machine has.
+constexpr int64_t kGpusMax = 1'000;
 
-absl::StatusOr<int> GpusFromEnv() {
-  ASSIGN_OR_RETURN(const int64_t gpus, NumberFromEnv("TAAS_GPUS", 0, kGpusOfMachineMax));
-  if (gpus <= kGpusMax) return static_cast<int>(gpus);
+// Several compute one step only as towers, each of which has one.
+absl::StatusOr<int> GpusFromEnv(const TrainerConfig& config, const Part& part) {
+  ASSIGN_OR_RETURN(const int64_t gpus, NumberFromEnv("TAAS_GPUS", 0, kGpusMax));
+  const bool towers = part.strategy->type == StrategyType::kTowers;
+  const bool trains = part.role != TrainerRole::kEvaluator;
+  if (gpus <= 1 || (towers && trains && gpus == config.towers)) return static_cast<int>(gpus);
+  const std::string count = std::to_string(gpus);
+  const std::string has = "this replica has " + count + " GPUs (TAAS_GPUS), and ";
+  if (!trains) {
+    return absl::InvalidArgumentError(has + "an evaluator computes on one: ask for `gpus: 1`");
+  }
+  if (!towers) {
+    return absl::InvalidArgumentError(
+        has + "with strategy " + std::string(part.strategy->name) +
+        " a replica computes on one: ask for `gpus: 1` and more workers, or for `strategy: {type: "
+        "Towers, towers: " + count + "}`, which computes on all of one machine");
+  }
+  const std::string wanted = std::to_string(config.towers);
   return absl::InvalidArgumentError(
-      "this replica has " + std::to_string(gpus) + " GPUs (TAAS_GPUS), and this trainer computes "
-      "on one GPU per replica today: ask for `gpus: 1` and more workers");
+      has + "strategy Towers has " + wanted + (config.towers == 1 ? " tower" : " towers") +
+      ", each of which computes on one: ask for `gpus: " + wanted + "`, or for `towers: " + count +
+      "`; with `gpus: 1` all towers share one");
 }
 
 absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
@@ -88,7 +102,7 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   ASSIGN_OR_RETURN(process->pod_number, NumberFromEnv("TAAS_POD_NUMBER", 1, kCountMax));
   ASSIGN_OR_RETURN(const int64_t port, NumberFromEnv("TAAS_STATUS_PORT", -1, 65'535));
   if (port > 0) process->status_port = static_cast<int>(port);
-  ASSIGN_OR_RETURN(process->gpus, GpusFromEnv());
+  ASSIGN_OR_RETURN(process->gpus, GpusFromEnv(process->config, process->part));
   process->start = SystemRandom().Next();
   return absl::OkStatus();
 }

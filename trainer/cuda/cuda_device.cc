@@ -1,25 +1,14 @@
 #include "trainer/cuda/cuda_device.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "operator/base/status.h"
 #include "trainer/cuda/cuda_stream.h"
+#include "trainer/graph/short_text.h"
 
 namespace taas::cuda {
-namespace {
-
-// "1.2 GB".
-std::string GigabytesOf(size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f GB", static_cast<double>(bytes) / 1e9);
-  return text;
-}
-
-}  // namespace
-
 absl::Status CudaDevice::CheckUsable(const DeviceInfo& info) {
   const std::string why = info.Unusable();
   if (why.empty()) return absl::OkStatus();
@@ -47,7 +36,8 @@ absl::Status CudaDevice::Start(const std::string& cublaslt) {
                                 driver_.api().DeviceGet(&device, info_.index)));
   RETURN_IF_ERROR(driver_.Check("start to compute on device " + std::to_string(info_.index),
                                 driver_.api().DevicePrimaryCtxRetain(&context_, device)));
-  RETURN_IF_ERROR(Enter());
+  ASSIGN_OR_RETURN(const int64_t free, FreeBytes());
+  free_at_start_ = static_cast<size_t>(free);
   ASSIGN_OR_RETURN(products_, CublasLt::Load(cublaslt));
   return absl::OkStatus();
 }
@@ -129,13 +119,12 @@ absl::Status CudaDevice::InStream(absl::FunctionRef<absl::Status(CudaStream& str
 
 absl::Status CudaDevice::NoMemory(size_t bytes, absl::Status status) const {
   if (!absl::IsResourceExhausted(status)) return status;
-  size_t free = 0, total = 0;
-  const bool known = driver_.api().MemGetInfo(&free, &total) == kCuSuccess;
-  return absl::ResourceExhaustedError(
-      "no memory for " + GigabytesOf(bytes) + " of tensors on GPU " +
-      std::to_string(info_.index) + " (" + info_.name + ")" +
-      (known ? ": " + GigabytesOf(free) + " of " + GigabytesOf(total) + " are free" : "") +
-      "; a smaller batchSize needs less");
+  std::string text = "no memory for " + BytesText(bytes) + " on GPU " +
+                     std::to_string(info_.index) + " (" + info_.name + ")";
+  if (const std::optional<MemoryLevel> level = memory_level()) {
+    text += ": " + BytesText(level->free) + " of " + BytesText(level->total) + " are free";
+  }
+  return absl::ResourceExhaustedError(text);
 }
 
 absl::StatusOr<int64_t> CudaDevice::FreeBytes() const {
@@ -144,6 +133,13 @@ absl::StatusOr<int64_t> CudaDevice::FreeBytes() const {
   RETURN_IF_ERROR(
       driver_.Check("ask for the memory that is free", driver_.api().MemGetInfo(&free, &total)));
   return static_cast<int64_t>(free);
+}
+
+std::optional<MemoryLevel> CudaDevice::memory_level() const {
+  MemoryLevel level{.free_at_start = free_at_start_};
+  if (!Enter().ok()) return std::nullopt;
+  if (driver_.api().MemGetInfo(&level.free, &level.total) != kCuSuccess) return std::nullopt;
+  return level;
 }
 
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }

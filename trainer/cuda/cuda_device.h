@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,7 @@ class CudaDevice : public Device {
   size_t alignment() const override { return 256; }
   bool host_sees_memory() const override { return false; }
   bool prefers_programs() const override { return true; }
+  std::optional<MemoryLevel> memory_level() const override;
   absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override;
   std::unique_ptr<Stream> MakeStream() override;
   std::unique_ptr<Event> MakeEvent() override;
@@ -80,6 +82,7 @@ class CudaDevice : public Device {
   const LoadedKernels& kernels_;
   const DeviceInfo info_;
   CuContext context_ = nullptr;
+  size_t free_at_start_ = 0;  // Bytes, when there was the context and no more.
   std::unique_ptr<CublasLt> products_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<CudaStream>> idle_streams_;

@@ -13,6 +13,17 @@
 #include "trainer/kernels/cuda/cuda_kernels.h"
 
 namespace taas::cuda {
+namespace {
+
+template <typename As>
+std::vector<As*> PointersTo(const std::vector<std::unique_ptr<CudaDevice>>& devices) {
+  std::vector<As*> pointers;
+  std::ranges::transform(devices, std::back_inserter(pointers),
+                         [](const auto& device) { return device.get(); });
+  return pointers;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaRuntime>> CudaRuntime::Open(int count,
                                                                const Libraries& libraries) {
@@ -45,6 +56,9 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
     RETURN_IF_ERROR(CheckShortly(*device));
     devices_.push_back(std::move(device));
   }
+  if (count == 1) return absl::OkStatus();
+  ASSIGN_OR_RETURN(collective_,
+                   NcclCollective::Start(PointersTo<CudaDevice>(devices_), libraries.nccl));
   return absl::OkStatus();
 }
 
@@ -70,10 +84,7 @@ absl::Status CudaRuntime::Explain(absl::Status status) const {
 }
 
 Runtime CudaRuntime::runtime() const {
-  std::vector<Device*> devices;
-  std::ranges::transform(devices_, std::back_inserter(devices),
-                         [](const auto& device) { return device.get(); });
-  return {std::move(devices), StandardCudaKernels()};
+  return {PointersTo<Device>(devices_), StandardCudaKernels(), collective_.get()};
 }
 
 }  // namespace taas::cuda

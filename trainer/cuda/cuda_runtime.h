@@ -1,9 +1,9 @@
 // The GPUs of this process, and what computes on them: the driver, this program's kernels, devices
-// and cuBLASLt; a Runtime of them for sessions.
+// and cuBLASLt; NCCL, if they are several; a Runtime of them for sessions.
 //
 // Ownership: owns all of it, and outlives the sessions that use it. Threads: as device.h. Errors:
-// of driver.h, cublaslt.h and loaded_kernels.h, with what was wanted ("2 GPUs are wanted: …"); they
-// are the machine's fault (machine_fault.h).
+// of driver.h, cublaslt.h, loaded_kernels.h and nccl_collective.h, with what was wanted ("2 GPUs
+// are wanted: …"); they are the machine's fault (machine_fault.h).
 //
 //   ASSIGN_OR_RETURN(const auto gpus, CudaRuntime::Open(/*count=*/1));
 //   ASSIGN_OR_RETURN(auto task, ModelTask::Make(gpus->runtime(), files, config));
@@ -22,6 +22,7 @@
 #include "trainer/cuda/cuda_device.h"
 #include "trainer/cuda/driver.h"
 #include "trainer/cuda/loaded_kernels.h"
+#include "trainer/cuda/nccl_collective.h"
 #include "trainer/graph/runtime.h"
 #include "trainer/kernels/cuda/images.h"
 
@@ -34,6 +35,7 @@ class CudaRuntime {
     std::string driver = Driver::kLibrary, cublaslt = CublasLt::kLibrary;
     std::string nvml = Nvml::kLibrary;  // Where it is.
     std::span<const KernelImage> images = KernelImages();
+    NcclCollective::Options nccl{};
   };
 
   // The first `count` devices that this process sees, at least one; each has sound memory, as far
@@ -61,6 +63,7 @@ class CudaRuntime {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<LoadedKernels> kernels_;
   std::vector<std::unique_ptr<CudaDevice>> devices_;
+  std::unique_ptr<NcclCollective> collective_;  // Null of one device.
 };
 
 }  // namespace taas::cuda

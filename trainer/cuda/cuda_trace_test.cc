@@ -128,7 +128,8 @@ TEST(CudaTraceTest, ATracedStepIsNoProgramAndTheOthersKeepTheirs) {
   for (const float loss : traced.losses) EXPECT_EQ(loss, traced.losses[0]);
   const int waits_of_program = traced.waits[2] - traced.waits[1];
   const int waits_of_traced = traced.waits[4] - traced.waits[3];
-  EXPECT_LE(waits_of_traced, waits_of_program + 1) << "nobody waits for each op";
+  // Besides as it begins, and before its times are read.
+  EXPECT_LE(waits_of_traced, waits_of_program + 2) << "nobody waits for each op";
 }
 
 TEST(CudaTraceTest, SeveralStreamsHaveOneClock) {

@@ -12,6 +12,7 @@
 #include "trainer/cuda/cuda_device.h"
 #include "trainer/cuda/device_health.h"
 #include "trainer/cuda/loaded_kernels.h"
+#include "trainer/cuda/nccl.h"
 #include "trainer/cuda/shared_library.h"
 #include "trainer/kernels/cuda/images.h"
 
@@ -27,36 +28,31 @@ struct Wanted {
   int major;
   const char* function;
   bool by_argument;  // int f(int* version), else size_t f().
+  int least = 0;  // The version, as it counts.
 };
 
 // cuDNN's functions of graphs are in libraries that it opens by itself.
 constexpr Wanted kLibraries[] = {
     {"cuBLASLt", "libcublasLt.so.", 13, "cublasLtGetVersion", false},
     {"cuDNN", "libcudnn.so.", 9, "cudnnGetVersion", false},
-    {"NCCL", "libnccl.so.", 2, "ncclGetVersion", true},
+    {"NCCL", "libnccl.so.", 2, "ncclGetVersion", true, kNcclVersionMin},
 };
 // Other major versions that a machine may have.
 constexpr int kOtherMajors[] = {1, 7, 8, 9, 10, 11, 12, 13, 14};
 
-// All three count 10000 * major + 100 * minor + patch; NCCL since 2.9, cuDNN since 9.
-std::string VersionText(size_t number) {
-  return std::to_string(number / 10'000) + "." + std::to_string(number % 10'000 / 100) + "." +
-         std::to_string(number % 100);
-}
-
-absl::StatusOr<size_t> AskVersion(const SharedLibrary& library, const Wanted& wanted) {
+absl::StatusOr<int> AskVersion(const SharedLibrary& library, const Wanted& wanted) {
   if (wanted.by_argument) {
     int (*ask)(int*) = nullptr;
     RETURN_IF_ERROR(library.Find(wanted.function, &ask));
     int number = 0;
     const int result = ask(&number);
-    if (result == 0) return static_cast<size_t>(number);
+    if (result == 0) return number;
     return absl::UnavailableError(std::string(wanted.function) + ": error " +
                                   std::to_string(result));
   }
   size_t (*ask)() = nullptr;
   RETURN_IF_ERROR(library.Find(wanted.function, &ask));
-  return ask();
+  return static_cast<int>(ask());
 }
 
 // A version that is there instead; "" for none.
@@ -79,11 +75,14 @@ FoundLibrary FindLibrary(const std::string& prefix, const Wanted& wanted) {
     return found;
   }
   found.path = library->path();
-  const absl::StatusOr<size_t> number = AskVersion(*library, wanted);
-  if (number.ok()) {
-    found.version = VersionText(*number);
-  } else {
+  const absl::StatusOr<int> number = AskVersion(*library, wanted);
+  if (!number.ok()) {
     found.missing = std::string(number.status().message());
+  } else if (*number < wanted.least) {
+    found.missing = "version " + LibraryVersion(*number) + ", and this trainer needs " +
+                    LibraryVersion(wanted.least) + " or later";
+  } else {
+    found.version = LibraryVersion(*number);
   }
   return found;
 }

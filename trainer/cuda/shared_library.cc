@@ -15,6 +15,11 @@ std::string LoaderError() {
 
 }  // namespace
 
+std::string LibraryVersion(int number) {
+  return std::to_string(number / 10'000) + "." + std::to_string(number % 10'000 / 100) + "." +
+         std::to_string(number % 100);
+}
+
 absl::StatusOr<SharedLibrary> SharedLibrary::Open(const std::string& name) {
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return absl::NotFoundError(LoaderError());

@@ -13,11 +13,15 @@
 #define TRAINER_CUDA_SHARED_LIBRARY_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace taas::cuda {
+
+// "2.28.9" of 22809, as cuBLASLt, cuDNN (since 9) and NCCL (since 2.9) count.
+std::string LibraryVersion(int number);
 
 class SharedLibrary {
  public:

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,13 @@ namespace taas {
 enum class MemoryKind : uint8_t {
   kDevice,  // Where its kernels work; the host may not see it.
   kPinned,  // The host's, to and from which a device copies while the host goes on.
+};
+
+// What a device's driver tells of its memory, in bytes.
+struct MemoryLevel {
+  size_t total = 0;
+  size_t free_at_start = 0;  // When this process had nothing there but what the driver needs.
+  size_t free = 0;           // Now.
 };
 
 // Memory of one device, zeroed when it is made.
@@ -63,7 +71,8 @@ class Buffer {
 class Event {
  public:
   virtual ~Event() = default;
-  // Returns when it has passed.
+  // Returns when it has passed; where the stream has failed before, with its error, which
+  // Stream::Synchronize tells again.
   virtual absl::Status Synchronize() = 0;
 };
 
@@ -128,6 +137,8 @@ class Device {
   // Why products that are wanted in this precision are computed in float32 here; empty where they
   // are not.
   virtual std::string_view MissingFor(Precision) const { return ""; }
+  // Nothing where nobody tells.
+  virtual std::optional<MemoryLevel> memory_level() const { return std::nullopt; }
   // At least `bytes`.
   virtual absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kDevice) = 0;
   virtual std::unique_ptr<Stream> MakeStream() = 0;

@@ -2,27 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <vector>
+
+#include "trainer/graph/short_text.h"
 
 namespace taas {
 namespace {
-
-// Three digits and a unit: "1.23 M", "1.23 MB".
-std::string Short(double number, const std::string& unit = "") {
-  constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T"};
-  size_t at = 0;
-  while (number >= 1000 && at + 1 < std::size(kPrefixes)) {
-    number /= 1000;
-    ++at;
-  }
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g", number);
-  const std::string whole = kPrefixes[at] + unit;
-  return text + (whole.empty() ? "" : " " + whole);
-}
-
-std::string Bytes(size_t bytes) { return Short(static_cast<double>(bytes), "B"); }
 
 // Columns as wide as what is in them; the last two to the right.
 constexpr size_t kColumns = 7;
@@ -61,16 +46,17 @@ std::string GraphText(const Session& session, RunKind kind) {
   for (const OpInfo& op : session.ops(kind)) {
     if (!op.runs) continue;
     rows.push_back({std::to_string(rows.size()), op.name, op.Text(), op.outputs[0].ToString(),
-                    op.device, Short(op.cost.flops), Short(op.cost.bytes)});
+                    op.device, ShortText(op.cost.flops), ShortText(op.cost.bytes)});
   }
   const OpCost cost = session.cost(kind);
   const MemoryReport memory = session.memory();
   return Table(rows) + "\n" + std::to_string(rows.size() - 1) + " ops, batch " +
-         std::to_string(session.batch()) + ": " + Short(cost.flops, "FLOP") + ", " +
-         Short(cost.bytes, "B") + " read and written\n" + "memory: variables " +
-         Bytes(memory.variable_bytes) + ", gradients " + Bytes(memory.gradient_bytes) +
-         ", inputs " + Bytes(memory.input_bytes) + ", peak of all in between " +
-         Bytes(memory.arena_bytes) + " (" + Bytes(memory.unshared_bytes) + " without reuse)\n";
+         std::to_string(session.batch()) + ": " + ShortText(cost.flops, "FLOP") + ", " +
+         ShortText(cost.bytes, "B") + " read and written\n" + "memory: variables " +
+         BytesText(memory.variable_bytes) + ", gradients " + BytesText(memory.gradient_bytes) +
+         ", inputs " + BytesText(memory.input_bytes) + ", peak of all in between " +
+         BytesText(memory.arena_bytes) + " (" + BytesText(memory.unshared_bytes) +
+         " without reuse)\n";
 }
 
 std::string GraphDot(const Session& session, RunKind kind) {

@@ -4,6 +4,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/graph/memory_uses.h"
 
 namespace taas {
 
@@ -11,10 +12,12 @@ absl::StatusOr<std::unique_ptr<ModelState>> ModelState::Make(
     Device& device, const std::vector<VariableInfo>& variables, Options options) {
   std::unique_ptr<ModelState> state(new ModelState(device, variables));
   state->LayOut(options.order);
-  ASSIGN_OR_RETURN(state->values_, device.Allocate(state->elements_ * sizeof(float)));
+  ASSIGN_OR_RETURN(state->values_, AllocateFor(device, MemoryUse::kVariables,
+                                               state->elements_ * sizeof(float)));
   if (!options.gradients) return state;
   if (!options.gradient_memory) {
-    ASSIGN_OR_RETURN(options.gradient_memory, device.Allocate(state->gradient_bytes()));
+    ASSIGN_OR_RETURN(options.gradient_memory,
+                     AllocateFor(device, MemoryUse::kGradients, state->gradient_bytes()));
   }
   CHECK(options.gradient_memory->bytes() >= state->gradient_bytes())
       << options.gradient_memory->bytes() << " bytes for gradients of " << state->gradient_bytes();
@@ -59,7 +62,8 @@ TensorRef ModelState::gradient(size_t i) const {
 
 absl::Status ModelState::AddSlots(std::span<const float> starts) {
   for (const float start : starts) {
-    ASSIGN_OR_RETURN(Buffer memory, device_.Allocate(trained_elements_ * sizeof(float)));
+    ASSIGN_OR_RETURN(Buffer memory, AllocateFor(device_, MemoryUse::kSlots,
+                                                trained_elements_ * sizeof(float)));
     slots_.push_back(std::move(memory));
     for (size_t i = 0; i < variables_.size() && start != 0; ++i) {
       if (!variables_[i].trainable) continue;

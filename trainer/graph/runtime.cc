@@ -3,6 +3,7 @@
 #include <string>
 
 #include "operator/base/status.h"
+#include "trainer/graph/memory_uses.h"
 
 namespace taas {
 
@@ -16,7 +17,8 @@ absl::StatusOr<LoneKernel> MakeKernel(const Runtime& runtime, std::string_view o
   LoneKernel lone;
   ASSIGN_OR_RETURN(lone.kernel, (*factory)(spec));
   if (lone.kernel.scratch_bytes > 0) {
-    ASSIGN_OR_RETURN(lone.scratch, runtime.devices[0]->Allocate(lone.kernel.scratch_bytes));
+    ASSIGN_OR_RETURN(lone.scratch, AllocateFor(*runtime.devices[0], MemoryUse::kWorkspaces,
+                                               lone.kernel.scratch_bytes));
   }
   return lone;
 }

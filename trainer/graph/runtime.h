@@ -4,8 +4,8 @@
 // one and the same object: virtual ones, as TensorFlow has of processors, with one memory. A
 // session lies and runs on one object.
 //
-// Ownership: borrows devices and kernels, which outlive all sessions. Threads: a value; devices and
-// kernels are those of device.h and kernel_registry.h. Errors: a factory's.
+// Ownership: borrows all, which outlives all sessions. Threads: a value; devices, kernels and means
+// are those of device.h, kernel_registry.h and collective.h. Errors: a factory's.
 //
 //   ASSIGN_OR_RETURN(auto session, Session::Compile(CpuRuntime(), graph, {.loss = "loss"}));
 
@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/graph/collective.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
 
@@ -26,6 +27,7 @@ namespace taas {
 struct Runtime {
   std::vector<Device*> devices;  // At least one, all of one type.
   const KernelRegistry& kernels;
+  Collective* collective = nullptr;  // Of all devices, each a rank; null: there is none.
 
   std::string_view type() const { return devices.front()->type(); }
   // The first device as so many virtual ones.

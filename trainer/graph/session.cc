@@ -62,7 +62,8 @@ absl::Status Session::SetGradientRows(size_t i, std::span<const int32_t> rows) {
   if (list.set_memory.bytes() == 0) {
     // For all that there may be: kernels find it where it was in the step before.
     ASSIGN_OR_RETURN(list.set_memory,
-                     state_->device.Allocate(head + table_rows * sizeof(int32_t)));
+                     AllocateFor(state_->device, MemoryUse::kOther,
+                                 head + table_rows * sizeof(int32_t)));
   }
   std::byte* const memory = list.set_memory.data();
   const auto count = static_cast<int32_t>(rows.size());
@@ -155,27 +156,6 @@ void Session::SetStep(int64_t step) { state_->block.step = step; }
 void Session::SetUpdate(const UpdateScalars& update) { state_->block.update = update; }
 StepBlock* Session::device_block() const { return state_->device_block(); }
 
-absl::Status Session::Run(RunKind kind) {
-  const bool forward = kind == RunKind::kForward;
-  if (!forward) {
-    RETURN_IF_ERROR(state_->ClearRows());
-  }
-  RETURN_IF_ERROR(state_->SendInputs()).With("copy the inputs");
-  StepArguments arguments{.threads = state_->options.threads,
-                          .block = state_->device_block(),
-                          .program = static_cast<int>(kind)};
-  if (kind == RunKind::kTrain) arguments.rest = state_->after_gradients;
-  if (kind == RunKind::kStep) arguments.rest = state_->after_all;
-  const bool counted = state_->trace != nullptr && !forward;
-  if (counted && state_->trace->Begin()) arguments.trace = state_->trace;
-  const StepFailure failure = state_->runner->Run(forward, arguments);
-  if (counted) state_->trace->End();
-  if (failure.status.ok()) return state_->ReadResults(forward);
-  if (failure.step < 0) return Annotate(failure.status, "run the graph");
-  const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
-  return Annotate(failure.status, "run " + state_->StepText(failed.node));
-}
-
 std::string OpInfo::Text() const {
   if (products == Precision::kFloat32) return op;
   return op + "(" + std::string(NameOf(products)) + ")";
@@ -197,10 +177,16 @@ TensorRef Session::output(std::string_view name) const {
   return state_->Tensor(found->second);
 }
 
-const Runtime& Session::runtime() const { return state_->runtime; }
+const Runtime& Session::runtime() const { return state_->own_runtime; }
 int64_t Session::batch() const { return state_->options.batch; }
 int Session::threads() const { return state_->options.threads; }
 MemoryReport Session::memory() const { return state_->memory; }
+
+MemoryUses Session::memory_uses() const {
+  MemorySizes sizes = state_->sizes;
+  sizes.slots = state_->model->slots();
+  return PlanUses(sizes);
+}
 
 std::vector<OpInfo> Session::ops(RunKind kind) const {
   const State& state = *state_;

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/gradient_rows.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/graph/model_state.h"
 #include "trainer/graph/op_cost.h"
 #include "trainer/graph/step_block.h"
@@ -84,6 +85,9 @@ struct SessionOptions {
   // batch looks up and not what the table has. The bits are the same, but of a table with several
   // lookups, whose gradients are added row by row instead of lookup by lookup.
   bool list_rows = true;
+  // All inputs are bound before each run: where the device does not see memory of the host, none is
+  // taken for them there.
+  bool binds_inputs = false;
   // In what kernels multiply, where they can: bfloat16 rounds the factors of products (of matrices,
   // convolutions, LSTMs, attention) and adds up in float32. All tensors stay float32.
   Precision products = Precision::kFloat32;
@@ -142,8 +146,9 @@ class Session {
   TensorRef variable(size_t i) const;
   // Of the last run with gradients. Empty for a variable that is not trainable.
   TensorRef gradient(size_t i) const;
-  // The rows of the table in which the gradient is not zero, until the next run with gradients,
-  // which clears them. Nothing of a variable that is used in another way than by Embedding.
+  // The rows of the table in which the gradient is not zero, after a kTrain and until the next run
+  // with gradients, which clears them. Nothing of a variable that is used in another way than by
+  // Embedding.
   std::optional<GradientRows> gradient_rows(size_t i) const;
   // The same, for kernels: where ids and their number lie, both int32; null where it lists none.
   struct DeviceRows {
@@ -166,7 +171,8 @@ class Session {
   std::span<int32_t> Int32Input(std::string_view name);
   std::span<int64_t> Int64Input(std::string_view name);
   std::span<uint8_t> Uint8Input(std::string_view name);
-  // Later runs read the input from there: no copy of a batch that lies ready in memory.
+  // The next run reads the input from there, and so do later ones where no step is launched ahead:
+  // no copy of a batch that lies ready in memory. A device that does not see it copies from it.
   void BindInput(std::string_view name, std::span<const float> memory);
   void BindInput(std::string_view name, std::span<const int32_t> memory);
   void BindInput(std::string_view name, std::span<const int64_t> memory);
@@ -179,6 +185,15 @@ class Session {
   // Where kernels that follow a run find both, and what it found wrong (step_block.h).
   StepBlock* device_block() const;
   absl::Status Run(RunKind kind);
+  // A kStep in two halves: its launch, with the inputs as they are then, and its end, which tells
+  // what Run would, of the oldest that was launched. Where the device goes on by itself so many
+  // more may be launched before (0: none); the inputs of each are filled anew, all of them. A step
+  // behind one that has a fault changes no variable: after AwaitStep has told of that, or of a loss
+  // that is no number, all is as if no other had been launched, but for what updates of the graph
+  // have moved. What a step leaves is to be looked at while none is under way.
+  size_t steps_ahead() const;
+  absl::Status LaunchStep();
+  absl::Status AwaitStep();
   // Of runs of `kind`, kTrain or kStep: `rest` follows what was appended before; those of kTrain
   // come first in a kStep. Borrowed, until it is removed.
   void Append(RunKind kind, StepRest& rest);
@@ -193,11 +208,13 @@ class Session {
   // `name` is one of the fetches, spelled as there.
   TensorRef output(std::string_view name) const;
 
-  // Where it runs, and what kernels there are.
+  // The device on which it lies and runs, and what kernels there are for it.
   const Runtime& runtime() const;
   int64_t batch() const;
   int threads() const;  // Inside one op.
   MemoryReport memory() const;
+  // All that it takes of its device, the slots of the moment among it.
+  MemoryUses memory_uses() const;
   // Of one run: the sum over its ops.
   OpCost cost(RunKind kind) const;
   // All nodes that such a run needs, in the order of execution, and all inputs and variables.

@@ -10,6 +10,7 @@
 #include "trainer/graph/gradients.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_plan.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/graph/row_gradients.h"
 
 namespace taas {
@@ -228,7 +229,10 @@ absl::Status Session::State::MakeModelState() {
     }
   }
   wanted.gradients = !wanted.order.empty();
+  sizes.gradients = wanted.gradients;
   ASSIGN_OR_RETURN(model, ModelState::Make(device, variables, std::move(wanted)));
+  sizes.elements = model->elements();
+  sizes.trained_elements = model->trained_elements();
   for (size_t i = 0; i < variables.size(); ++i) {
     data[static_cast<size_t>(BufferOf(variable_values[i]))] = model->value(i).data();
     if (!gradients[i].valid()) continue;
@@ -239,7 +243,8 @@ absl::Status Session::State::MakeModelState() {
 
 absl::Status Session::State::MakeMemory() {
   data.resize(schedule.buffers.size(), nullptr);
-  ASSIGN_OR_RETURN(block_memory, device.Allocate(sizeof(StepBlock)));
+  ASSIGN_OR_RETURN(block_memory, AllocateFor(device, MemoryUse::kOther, sizeof(StepBlock)));
+  sizes.other_bytes = sizeof(StepBlock);
   RETURN_IF_ERROR(MakeModelState());
   for (size_t i = 0; i < schedule.buffers.size(); ++i) {
     const ScheduledBuffer& buffer = schedule.buffers[i];
@@ -247,21 +252,19 @@ absl::Status Session::State::MakeMemory() {
     if (buffer.kind == Kind::kVariable) memory.variable_bytes += buffer.bytes;
     if (buffer.kind == Kind::kGradient) memory.gradient_bytes += buffer.bytes;
     if (buffer.kind == Kind::kArena || data[i] != nullptr) continue;
-    ASSIGN_OR_RETURN(Buffer made, device.Allocate(buffer.bytes));
+    const bool is_input = buffer.kind == Kind::kInput;
+    ASSIGN_OR_RETURN(Buffer made,
+                     AllocateFor(device, is_input ? MemoryUse::kInputs : MemoryUse::kOther,
+                                 buffer.bytes));
+    (is_input ? sizes.input_bytes : sizes.other_bytes) += buffer.bytes;
     owned.push_back(std::move(made));
     data[i] = owned.back().data();
-    if (buffer.kind == Kind::kInput) {
-      void*& host = host_inputs[static_cast<int>(i)] = data[i];
-      if (device.host_sees_memory()) continue;
-      ASSIGN_OR_RETURN(Buffer pinned, device.Allocate(buffer.bytes, MemoryKind::kPinned));
-      owned.push_back(std::move(pinned));
-      host = owned.back().data();
-    }
     if (buffer.kind != Kind::kConstant) continue;
     const Node& node = NodeAt(buffer.value.node);
     RETURN_IF_ERROR(
         Tensor(buffer.value).Fill(static_cast<float>(node.attributes.Number("value"))));
   }
+  RETURN_IF_ERROR(MakeTurns());
   RETURN_IF_ERROR(PlaceArena());
   for (size_t i = 0; i < steps.size(); ++i) {
     for (const int buffer : schedule.steps[i].inputs) {
@@ -297,7 +300,8 @@ absl::Status Session::State::PlaceArena() {
     }
   }
   const MemoryPlan plan = PlanMemory(lifetimes, device.alignment());
-  ASSIGN_OR_RETURN(Buffer made, device.Allocate(plan.bytes));
+  ASSIGN_OR_RETURN(Buffer made, AllocateFor(device, MemoryUse::kActivations, plan.bytes));
+  sizes.arena_bytes = plan.bytes;
   owned.push_back(std::move(made));
   std::byte* const arena = owned.back().data();
   for (size_t i = 0; i < places.size(); ++i) *places[i] = plan.offsets[i];
@@ -405,57 +409,6 @@ void Session::State::Bind(int buffer, void* pointer) {
   }
 }
 
-absl::Status Session::State::ClearRows() {
-  for (size_t i = 0; i < row_lists.size(); ++i) {
-    row_lists[i].ids = {};
-    if (!row_lists[i].set) continue;
-    const TensorRef gradient = Tensor(gradients[i]);
-    const GradientRows rows{static_cast<size_t>(variables[i].shape.dim(1)), *row_lists[i].set};
-    absl::Status cleared;
-    ForRowRuns(rows, [&](const RowRun& run) {
-      if (cleared.ok()) cleared = gradient.Part(run.at, run.count).Fill(0);
-    });
-    RETURN_IF_ERROR(cleared);
-    row_lists[i].set.reset();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Session::State::SendInputs() {
-  block.fault = {};
-  RETURN_IF_ERROR(runner->Copy(device_block(), &block, sizeof(StepBlock)));
-  for (const auto& [buffer, host] : host_inputs) {
-    void* const to = data[static_cast<size_t>(buffer)];
-    if (host == to) continue;
-    RETURN_IF_ERROR(
-        runner->Copy(to, host, schedule.buffers[static_cast<size_t>(buffer)].bytes));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Session::State::ReadResults(bool forward) {
-  RETURN_IF_ERROR(device.Copy(&block.fault, &device_block()->fault, sizeof(Fault)));
-  // What a loss that is no number means is whoever trains with it to say.
-  if (block.fault.found() && block.fault.kind != Fault::Kind::kLoss) {
-    const auto step = static_cast<size_t>(block.fault.kernel);
-    return Annotate(absl::InvalidArgumentError(FaultText(block.fault)),
-                    "run " + (step < schedule.steps.size() ? StepText(schedule.steps[step].node)
-                                                           : "what follows the gradients"));
-  }
-  if (loss) {
-    RETURN_IF_ERROR(Tensor(*loss).Read(std::span(&loss_value, 1)));
-  }
-  for (size_t i = 0; i < row_lists.size() && !forward; ++i) {
-    RowList& list = row_lists[i];
-    if (!list.listed) continue;
-    int32_t count = 0;
-    RETURN_IF_ERROR(Tensor({gradients[i].node, 2}).Read(std::span(&count, 1)));
-    const TensorRef ids = Tensor({gradients[i].node, 1}).Part(0, static_cast<size_t>(count));
-    ASSIGN_OR_RETURN(list.ids, OnHost(ids, &list.room));
-  }
-  return absl::OkStatus();
-}
-
 Value Session::State::InputNamed(std::string_view name, DType dtype) const {
   const auto found = inputs.find(name);
   CHECK(found != inputs.end()) << "the graph has no input " << name;
@@ -471,7 +424,7 @@ void Session::State::BindInput(std::string_view name, DType dtype, const void* p
       << "bind input " << name << ": " << count << " elements for " << TypeOf(input).ToString();
   // No step writes to an input: the schedule never reuses a leaf's buffer.
   void* const memory_of_caller = const_cast<void*>(pointer);
-  host_inputs[BufferOf(input)] = memory_of_caller;
+  turns[filled].inputs[BufferOf(input)] = memory_of_caller;
   if (device.host_sees_memory()) Bind(BufferOf(input), memory_of_caller);
 }
 

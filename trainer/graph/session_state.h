@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/graph.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/graph/model_state.h"
 #include "trainer/graph/placement.h"
 #include "trainer/graph/runtime.h"
@@ -61,10 +62,41 @@ struct Session::State {
   void Bind(int buffer, void* memory);
   // Zeroes the rows that callers have set, and forgets those of the run before.
   absl::Status ClearRows();
-  // Into the memory of the device, what lies in that of the host: inputs and block.
-  absl::Status SendInputs();
-  // What the host looks at after each run: faults, the loss and, of gradients, their lists of rows.
-  absl::Status ReadResults(bool forward);
+  // What the host gives a run, and is given by it.
+  struct Turn {
+    // Pinned, as inputs are.
+    struct Memory {
+      StepBlock block;
+      Fault fault;
+      float loss = 0;
+    };
+    Memory& its() const { return *reinterpret_cast<Memory*>(memory.data()); }
+
+    Buffer memory;
+    // Where the host has inputs, by buffer: the input's own memory if the host sees that.
+    std::map<int, void*> inputs;
+    // Where steps run while the host goes on: where the device has the inputs before the step
+    // begins, and the moment from which on it has.
+    std::map<int, void*> staged;
+    std::unique_ptr<Event> arrived;
+    std::unique_ptr<Event> ended;  // What the run gives lies in `memory`.
+  };
+  absl::Status MakeTurns();
+  // Sends the inputs of `turn`, runs and reads back; where programs are launched it all may not
+  // have begun when this returns.
+  absl::Status Launch(RunKind kind, Turn& turn);
+  // Into the memory of the device, what lies in that of the host: inputs and block. Those of a
+  // whole step by a stream of their own, so that they cross while the step before computes.
+  absl::Status SendInputs(RunKind kind, Turn& turn);
+  absl::Status StageInputs(const Turn& turn);
+  // Of a run that has ended.
+  absl::Status TakeResults(const Turn& turn);
+  // Of gradients that list them.
+  absl::Status ReadRows();
+  // None is under way any more after `failed`; that or, if there is one, the machine's fault.
+  absl::Status Drop(absl::Status failed);
+  // After the step of that turn nothing counts that was launched.
+  absl::Status GoBackTo(size_t turn);
   StepBlock* device_block() const {
     return reinterpret_cast<StepBlock*>(block_memory.data());
   }
@@ -95,7 +127,7 @@ struct Session::State {
   template <typename T>
   std::span<T> Input(std::string_view name, DType dtype) const {
     const Value input = InputNamed(name, dtype);
-    return {static_cast<T*>(host_inputs.at(BufferOf(input))), Tensor(input).count()};
+    return {static_cast<T*>(turns[filled].inputs.at(BufferOf(input))), Tensor(input).count()};
   }
   void BindInput(std::string_view name, DType dtype, const void* memory, size_t count);
 
@@ -104,6 +136,7 @@ struct Session::State {
   const SessionOptions options;
   const Placement placement;
   Device& device;  // On which all of it lies and runs.
+  const Runtime own_runtime{{&device}, runtime.kernels};
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
   std::map<NodeId, Precision> products;  // Of all that have a kernel.
@@ -114,16 +147,20 @@ struct Session::State {
   std::vector<size_t> scratch_offsets;  // Per step.
   std::vector<Buffer> owned;
   MemoryReport memory;
+  MemorySizes sizes;  // But for slots, which come later.
   StepTrace::Track* trace = nullptr;
   std::vector<StepRest*> after_gradients, after_all;  // The second begins with the first.
-  StepBlock block;      // Of the next run, or what the last has left,
+  StepBlock block;      // Of the next run,
   Buffer block_memory;  // and where kernels see it.
+  // Two where steps run while the host goes on: one is filled while the other's is under way.
+  std::vector<Turn> turns;
+  std::unique_ptr<Stream> copies;  // Of inputs to where they are staged; null where none are.
+  size_t filled = 0;              // That of the next run, or, if none is under way, of the last.
+  std::vector<size_t> under_way;  // Turns of the steps that nobody has awaited, the oldest first.
 
   std::optional<Value> loss;
   std::map<std::string, Value, std::less<>> fetches;
   std::map<std::string, Value, std::less<>> inputs;
-  // Where the host has inputs, by buffer: the input's own memory if the host sees that.
-  std::map<int, void*> host_inputs;
   std::vector<VariableInfo> variables;
   std::unique_ptr<ModelState> model;
   std::vector<Value> variable_values;

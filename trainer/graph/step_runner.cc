@@ -28,12 +28,20 @@ StepRunner::StepRunner(Device& device, std::span<const RunnableStep> steps,
 }
 
 StepRunner::~StepRunner() {
+  Forget();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     closing_ = true;
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+}
+
+void StepRunner::Forget() {
+  // An error of it is told to who waits for the run.
+  if (programs_pay_) static_cast<void>(Synchronize());
+  programs_ = {};
+  has_run_ = {};
 }
 
 StepRunner::Plan StepRunner::PlanOf(std::span<const std::vector<MemoryAccess>> accesses,
@@ -101,7 +109,7 @@ absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
   return Traced(static_cast<int>(steps_.size()), /*thread=*/0, arguments, launch);
 }
 
-StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {
+StepFailure StepRunner::LaunchProgram(bool forward, const StepArguments& arguments) {
   std::unique_ptr<Program>& program = programs_[static_cast<size_t>(arguments.program)];
   bool& has_run = has_run_[static_cast<size_t>(arguments.program)];
   if (!has_run) {
@@ -119,10 +127,16 @@ StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments)
     if (!recorded.ok()) return {recorded.status()};
     program = *std::move(recorded);
   }
-  return {Await(*streams_[0], program->Launch(*streams_[0]))};
+  absl::Status launched = program->Launch(*streams_[0]);
+  if (launched.ok()) return {};
+  return {Await(*streams_[0], std::move(launched))};
 }
 
 StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
+  // What the host times is of this run alone; times of the device begin with a wait of their own.
+  if (programs_pay_ && arguments.trace != nullptr && times_ == nullptr) {
+    if (absl::Status before = Synchronize(); !before.ok()) return {std::move(before)};
+  }
   StepFailure failure = LaunchInOrder(forward, arguments);
   failure.status = Await(*streams_[0], std::move(failure.status));
   return failure;
@@ -148,7 +162,20 @@ StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
 }
 
 StepFailure StepRunner::RunSteps(bool forward, const StepArguments& arguments) {
-  if (programs_pay_ && arguments.trace == nullptr) return RunProgram(forward, arguments);
+  StepFailure failure = LaunchSteps(forward, arguments);
+  // The rest has been waited for.
+  const bool is_program = programs_pay_ && arguments.trace == nullptr;
+  if (failure.status.ok() && is_program) failure.status = Synchronize();
+  return failure;
+}
+
+StepFailure StepRunner::Launch(bool forward, const StepArguments& arguments) {
+  const bool timed = arguments.trace != nullptr && times_ != nullptr;
+  return timed ? Run(forward, arguments) : LaunchSteps(forward, arguments);
+}
+
+StepFailure StepRunner::LaunchSteps(bool forward, const StepArguments& arguments) {
+  if (programs_pay_ && arguments.trace == nullptr) return LaunchProgram(forward, arguments);
   if (threads_.empty()) {
     StepFailure failure = RunInOrder(forward, arguments);
     // What kernels make ready at their first launch is ready for a program now.

@@ -7,10 +7,11 @@
 // their order. A run allocates nothing.
 //
 // Each thread launches into a stream of the device. One alone waits for the stream at the end of a
-// run, and launches all as a program where the device prefers that; several wait after each step,
-// since the next that needs it may be in another's stream. A run that is traced is no program, and
-// leaves the one that there is as it is; its times are the device's (op_times.h) where that has a
-// clock, else one alone waits after each step, too, and they are the host's.
+// run, and launches all as a program where the device prefers that: the next one may be launched
+// before a program has ended. Several threads wait after each step, since the next that needs it
+// may be in another's stream. A run that is traced is no program, and leaves the one that there is
+// as it is; its times are the device's (op_times.h) where that has a clock, else one alone waits
+// after each step, too, and they are the host's.
 //
 // Ownership: borrows the device and the steps, which stay where they are; owns its threads and
 // streams. Threads: one run at a time; kernels of different steps run on different threads at once.
@@ -82,15 +83,20 @@ class StepRunner {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
+  // As Run, but for a program, which may have begun or not when it returns, and whose errors
+  // Synchronize tells.
+  StepFailure Launch(bool forward, const StepArguments& arguments);
+  absl::Status Synchronize() const { return streams_[0]->Synchronize(); }
   // Before the first run that is traced: takes what it needs.
   void PrepareTrace() { times_ = OpTimes::Make(device_, steps_.size() + 1); }
-  // The memory of steps has changed, or what follows them.
-  void Forget() {
-    programs_ = {};
-    has_run_ = {};
-  }
-  // Before the steps of the next run, which see it.
+  // The memory of steps has changed, or what follows them. Waits for what is under way.
+  void Forget();
+  // Between the runs launched before and after it. Where programs are launched, both ends stay as
+  // they are until Synchronize, or an event that is recorded later, has returned.
   absl::Status Copy(void* to, const void* from, size_t bytes) const;
+  // The moment between them, and what is launched later runs when a moment has passed.
+  absl::Status Record(Event& event) const { return streams_[0]->Record(event); }
+  absl::Status Wait(Event& event) const { return streams_[0]->Wait(event); }
   // One step by itself, of which nothing is recorded.
   absl::Status RunOne(int step, const StepArguments& arguments) const;
 
@@ -102,13 +108,14 @@ class StepRunner {
   };
 
   StepFailure RunSteps(bool forward, const StepArguments& arguments);
+  StepFailure LaunchSteps(bool forward, const StepArguments& arguments);
   Plan PlanOf(std::span<const std::vector<MemoryAccess>> accesses, bool forward) const;
   StepFailure RunInOrder(bool forward, const StepArguments& arguments) const;
   StepFailure LaunchInOrder(bool forward, const StepArguments& arguments) const;
-  // As RunInOrder, which the first that does the same is, and the second is recorded: what a
+  // The first that does the same is run in order, and the second is recorded: what a
   // kernel makes ready when it is launched for the first time (code that is loaded, ways that are
   // chosen) a device may not do while it records.
-  StepFailure RunProgram(bool forward, const StepArguments& arguments);
+  StepFailure LaunchProgram(bool forward, const StepArguments& arguments);
   absl::Status LaunchRest(const StepArguments& arguments) const;
   // Records it as an op of the trace.
   absl::Status Traced(int op, int thread, const StepArguments& arguments,

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "trainer/data/dataset.h"
 #include "trainer/graph/session.h"
@@ -38,6 +40,19 @@ inline BatchRows InputsOf(const Model& model, Session& session) {
   if (!model.labels.empty()) rows.labels = session.Int32Input(model.labels);
   if (!model.targets.empty()) rows.targets = session.FloatInput(model.targets);
   return rows;
+}
+
+// The next run reads them from `rows`, which are as large.
+inline void BindInputs(const Model& model, const BatchRows& rows, Session& session) {
+  const auto bind = [&session]<typename T>(const std::string& name, std::span<T> values) {
+    if (!name.empty()) session.BindInput(name, std::span<const T>(values));
+  };
+  bind(model.features, rows.features);
+  bind(model.pixels, rows.pixels);
+  bind(model.seeds, rows.seeds);
+  bind(model.ids, rows.ids);
+  bind(model.labels, rows.labels);
+  bind(model.targets, rows.targets);
 }
 
 }  // namespace taas

@@ -7,6 +7,7 @@
 
 #include "operator/base/status.h"
 #include "trainer/batches/batch_source.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/replica/host_model.h"
 
@@ -209,6 +210,7 @@ class Replica {
 
 absl::Status RunReplica(WorkSource& source, TrainingTask& task,
                         const ReplicaObserver& observer) {
+  LogUses(task.memory_uses(), task.session().model().device());
   return Replica(source, task, observer).Run();
 }
 

@@ -66,7 +66,7 @@ absl::StatusOr<bool> RankLoop::Step() {
   ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&own, 1)));
   const absl::StatusOr<float> mean = ring_.Mean(loss);
   if (!mean.ok()) {
-    batches_.Return();
+    batches_.Return(batches_.taken().size());
     Log(LogLevel::kInfo, "a step was not made: the epoch is over",
         {{"step", std::to_string(step)}, {"why", std::string(mean.status().message())}});
     return false;
@@ -74,7 +74,7 @@ absl::StatusOr<bool> RankLoop::Step() {
   RETURN_IF_ERROR(CheckLoss(*mean, {step, own}, task_));
   options_.hooks.before_update();
   RETURN_IF_ERROR(update_.Apply());
-  batches_.Commit();
+  batches_.Commit(batches_.taken().size());
   standing_ = {step, batches_.committed()};
   RETURN_IF_ERROR(options_.hooks.after_step(standing_, *mean));
   return true;

@@ -129,11 +129,11 @@ class Rank {
     EXPECT_THAT(loss.status(), IsOk());
     const absl::StatusOr<float> mean = ring_.Mean(*loss);
     if (!mean.ok()) {
-      batches_.Return();
+      batches_.Return(batches_.taken().size());
       return mean.status();
     }
     EXPECT_THAT(update_->Apply(), IsOk());
-    batches_.Commit();
+    batches_.Commit(batches_.taken().size());
     ++standing_.step;
     standing_.committed = batches_.committed();
     losses_.push_back(*mean);

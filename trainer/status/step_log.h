@@ -37,6 +37,8 @@ class StepLog {
     // Told of every step, also of those without a line.
     std::function<void(int64_t step, double loss, double examples_per_second)> also =
         [](int64_t, double, double) {};
+    // Whether `also` looks at what `step` leaves in the model: then no other is begun before.
+    std::function<bool(int64_t step)> looks_at = [](int64_t) { return false; };
   };
   StepLog(const Clock& clock, Options options) : clock_(clock), options_(std::move(options)) {}
 
@@ -45,6 +47,7 @@ class StepLog {
   // Writes a line when a multiple of `every` was reached since the last one. Returns the rate of
   // the whole job, smoothed over about a second.
   double OnStep(int64_t step, double loss);
+  bool LooksAt(int64_t step) const { return options_.looks_at(step); }
   void OnEvaluation(const Evaluation& evaluation);
 
  private:

@@ -35,7 +35,7 @@ TEST_F(LocalCheckpointsTest, AfterAStepThatFailedOnTheDeviceNothingIsSaved) {
   const std::function<void(FailingDevice&, Session&)> failures[] = {
       // In the update, before its end, and after it, when the host looks what became of it.
       [](FailingDevice& device, Session& session) {
-        device.fails_writing = session.variable(1).data();
+        device.fails_writing = session.model().trained_values().data();
       },
       [](FailingDevice& device, Session&) { device.fails_waiting = true; },
       [](FailingDevice& device, Session& session) {

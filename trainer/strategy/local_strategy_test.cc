@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,53 @@ TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
   }
 }
 
+// A checkpoint of step n is made while a far device could have begun the next.
+TEST_F(LocalStrategyTest, ACutOfEachStepOnAFarDeviceIsThatOfTheProcessor) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
+  config.batch_size = kBatch;
+  // The first is run as it is, the second recorded.
+  for (int64_t step = 1; step <= 4; ++step) {
+    std::string cuts[2];
+    for (const bool far : {false, true}) {
+      runtime_ = far ? FarRuntime : CpuRuntime;
+      config.checkpoint_dir = NewDir();
+      config.checkpoint_steps = step;
+      config.max_steps = step + 2;
+      ASSERT_THAT(Train(config).status, IsOk());
+      for (const char* const file : {".data-00000-of-00001", ".index"}) {
+        cuts[far] += ContentOf(config.checkpoint_dir + "/model.ckpt-" + std::to_string(step) +
+                               file);
+      }
+    }
+    EXPECT_EQ(cuts[1], cuts[0]) << "step " << step;
+  }
+}
+
+// Such as a summary, of the values after a step.
+TEST_F(LocalStrategyTest, WhoLooksAtAStepSeesWhatItLeavesAlsoOnAFarDevice) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
+  config.batch_size = kBatch;
+  config.max_steps = 20;
+  std::vector<Tensors> seen[2];
+  std::vector<std::optional<double>> accuracies[2];
+  for (const bool far : {false, true}) {
+    runtime_ = far ? FarRuntime : CpuRuntime;
+    auto task = ModelTask::Make(runtime_(), files_, config);
+    ASSERT_THAT(task, IsOk());
+    looks_at_ = [](int64_t step) { return step == 1 || step % 5 == 0; };
+    on_step_ = [&](int64_t step) {
+      if (!looks_at_(step)) return;
+      seen[far].push_back(Copies(VariablesOf((*task)->session())));
+      accuracies[far].push_back((*task)->BatchAccuracy());
+    };
+    ASSERT_THAT(Train(config, **task, nullptr, 0).status, IsOk());
+    on_step_ = [](int64_t) {};
+  }
+  ASSERT_EQ(seen[0].size(), 5u);
+  EXPECT_EQ(seen[1], seen[0]);
+  EXPECT_EQ(accuracies[1], accuracies[0]);
+}
+
 TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
   TrainerConfig config = MakeConfig(
       R"("optimizer": {"name": "adagrad", "learningRate": 0.1, "initialAccumulator": 0.5})");
@@ -285,9 +333,11 @@ TEST_F(LocalStrategyTest, ALossThatIsNoNumberEndsItBeforeTheUpdateOfItsStep) {
   config.checkpoint_dir = NewDir();
   config.max_steps = 20;
   std::string messages[2];
+  Tensors values[2];
   for (const bool far : {false, true}) {
     runtime_ = far ? FarRuntime : CpuRuntime;
     const Outcome outcome = Train(config);
+    values[far] = outcome.values;
     messages[far] = std::string(outcome.status.message());
     EXPECT_THAT(messages[far], HasSubstr("Model diverged with loss = "));
     const size_t step = outcome.trained.size();
@@ -295,6 +345,7 @@ TEST_F(LocalStrategyTest, ALossThatIsNoNumberEndsItBeforeTheUpdateOfItsStep) {
                                          std::to_string(step - 1)));
   }
   EXPECT_EQ(messages[1], messages[0]);
+  EXPECT_EQ(values[1], values[0]);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #ifndef TRAINER_TASK_GRADIENT_WORK_H_
 #define TRAINER_TASK_GRADIENT_WORK_H_
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -31,6 +32,7 @@ class GradientWork : public StepRest {
   GradientWork& operator=(const GradientWork&) = delete;
   // Whether there is anything to do.
   bool works() const { return static_cast<bool>(kernel_.kernel.run); }
+  size_t workspace_bytes() const { return kernel_.kernel.scratch_bytes; }
   absl::Status Launch(Stream& stream) override;
   // By itself.
   absl::Status Run();

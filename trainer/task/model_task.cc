@@ -141,6 +141,14 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
   return LoadedModel{std::move(data), std::move(model), std::move(inference), std::move(served)};
 }
 
+// Whether batches are made ahead in memory from which the device copies them. With towers each
+// fills its own inputs.
+bool LendsBatches(const Runtime& runtime, const DataSets& data, const TrainerConfig& config,
+                  const ModelTask::Process& process) {
+  return process.trains && config.towers == 1 && !runtime.devices.front()->host_sees_memory() &&
+         TrainInput::AheadOf(data) > 0;
+}
+
 absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
                                                       const LoadedModel& loaded,
                                                       const TrainerConfig& config,
@@ -156,6 +164,7 @@ absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
   options.fetches = Fetches(loaded.model);
   options.loss_scale = static_cast<float>(config.loss_scale);
   options.trace = process.trace;
+  options.binds_inputs = LendsBatches(runtime, loaded.data, config, process);
   const int count = static_cast<int>(config.towers);
   return Towers::Compile(runtime, loaded.model.graph, options, count);
 }
@@ -175,10 +184,19 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
   SayWhatIsMissing(runtime, config.engine);
   SessionOptions common = EngineOptions(runtime, model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
-  std::unique_ptr<GradientWork> work;
-  if (process.trains) {
-    ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
-    ASSIGN_OR_RETURN(work, GradientWork::Make(towers->first(), clip, config.loss_scale));
+  PinnedBatches batches;
+  if (LendsBatches(runtime, data, config, process)) {
+    const auto count = static_cast<size_t>(TrainInput::AheadOf(data)) + TrainInput::kLentMax;
+    ASSIGN_OR_RETURN(batches,
+                     PinnedBatches::Make(*runtime.devices.front(),
+                                         TrainInput::SizesOf(data, config.batch_size), count));
+  }
+  std::vector<std::unique_ptr<GradientWork>> work;
+  ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
+  for (int copy = 0; copy < towers->copies() && process.trains; ++copy) {
+    ASSIGN_OR_RETURN(auto made,
+                     GradientWork::Make(towers->session(copy), clip, config.loss_scale));
+    work.push_back(std::move(made));
   }
   return std::unique_ptr<ModelTask>(new ModelTask(
       {.runtime = runtime,
@@ -190,7 +208,11 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
        .inference = std::make_unique<const Model>(std::move(inference)),
        .served = std::make_unique<const Model>(std::move(served)),
        .towers = std::move(towers),
-       .input = {.seed = config.seed, .batch_size = config.batch_size, .towers = config.towers},
+       .input = {.seed = config.seed,
+                 .batch_size = config.batch_size,
+                 .towers = config.towers,
+                 .memory = batches.rows()},
+       .batches = std::move(batches),
        .work = std::move(work),
        .evaluation = std::move(common),
        .process = process}));
@@ -217,6 +239,7 @@ ModelTask::ModelTask(Parts parts)
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
       served_(std::move(parts.served)),
+      batches_(std::move(parts.batches)),
       towers_(std::move(parts.towers)),
       examples_(parts.process.trains ? data_.train_examples()
                                      : data_.test ? data_.test->examples() : 0),
@@ -224,9 +247,13 @@ ModelTask::ModelTask(Parts parts)
       work_(std::move(parts.work)),
       evaluation_(std::move(parts.evaluation)) {
   if (!process_.trains) return;
+  lent_.reserve(TrainInput::kLentMax);
   input_.emplace(data_, parts.input);
-  // Of one tower, in its runs; of several, on their mean.
-  if (work_->works() && towers_->count() == 1) session().Append(RunKind::kTrain, *work_);
+  // Where each tower has its model, in its runs, behind the mean; else on the mean of all.
+  for (size_t i = 0; i < work_.size() && makes_steps(); ++i) {
+    if (!work_[i]->works()) continue;
+    towers_->session(static_cast<int>(i)).Append(RunKind::kTrain, *work_[i]);
+  }
 }
 
 ModelTask::~ModelTask() = default;
@@ -243,29 +270,79 @@ absl::Status ModelTask::FillTower(int tower, int64_t batch) {
   Session& session = towers_->session(tower);
   // What ops draw at random is the batch's, whoever computes it.
   session.SetStep(batch);
-  const BatchRows rows = InputsOf(*model_, session);
-  const absl::Status filled = input_->Fill(batch, rows);
-  if (filled.ok()) return filled;
-  return process_.read_again([&] { return input_->Fill(batch, rows); });
+  const auto fill = [&] {
+    return input_->lends() ? BindBatch(batch) : input_->Fill(batch, InputsOf(*model_, session));
+  };
+  const absl::Status filled = fill();
+  return filled.ok() ? filled : process_.read_again(fill);
+}
+
+absl::Status ModelTask::BindBatch(int64_t batch) {
+  // Beside those of steps that may be under way none is needed: a step was awaited before another
+  // was launched behind the next.
+  for (; lent_.size() > session().steps_ahead(); lent_.erase(lent_.begin())) {
+    input_->GiveBack(lent_.front());
+  }
+  ASSIGN_OR_RETURN(const BatchPrefetch::Lent lent, input_->Lend(batch));
+  lent_.push_back(lent);
+  BindInputs(*model_, lent.rows, session());
+  return absl::OkStatus();
 }
 
 absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
+
+absl::Status ModelTask::FillBatches(std::span<const int64_t> batches) {
+  return towers_->FillAll([&](int tower, Session&) {
+    return FillTower(tower, batches[static_cast<size_t>(tower)]);
+  });
+}
+
+std::vector<Session*> ModelTask::copies() {
+  std::vector<Session*> copies;
+  for (int i = 0; i < towers_->copies(); ++i) copies.push_back(&towers_->session(i));
+  return copies;
+}
 
 absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batches) {
   RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
     return FillTower(tower, batches[static_cast<size_t>(tower)]);
   }));
-  if (towers_->count() > 1) {
-    RETURN_IF_ERROR(work_->Run());
+  if (!makes_steps()) {
+    RETURN_IF_ERROR(work_[0]->Run());
   }
   process_.after_step();
   return towers_->loss();
 }
 
-absl::StatusOr<float> ModelTask::MakeStep() {
-  RETURN_IF_ERROR(session().Run(RunKind::kStep));
+absl::Status ModelTask::LaunchStep() {
+  return towers_->count() == 1 ? session().LaunchStep() : towers_->MakeStep();
+}
+
+absl::StatusOr<float> ModelTask::FinishStep() {
+  if (towers_->count() == 1) {
+    RETURN_IF_ERROR(session().AwaitStep());
+  }
   process_.after_step();
-  return session().loss();
+  return towers_->loss();
+}
+
+MemoryUses ModelTask::memory_uses() {
+  MemoryUses uses;
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    uses += towers_->session(tower).memory_uses();
+  }
+  for (const auto& work : work_) uses[MemoryUse::kWorkspaces] += work->workspace_bytes();
+  uses[MemoryUse::kPinned] += batches_.bytes();
+  if (makes_steps()) return uses;
+  // Lists of the rows of all towers, with their number before them.
+  const ModelState& model = session().model();
+  for (size_t i = 0; i < model.variables().size(); ++i) {
+    if (!session().gradient_rows(i)) continue;
+    uses[MemoryUse::kOther] += model.device().alignment() +
+                               static_cast<size_t>(model.variables()[i].shape.dim(0)) *
+                                   sizeof(int32_t);
+  }
+  return uses;
 }
 
 std::string ModelTask::Placements() {
@@ -273,7 +350,8 @@ std::string ModelTask::Placements() {
   for (int tower = 0; tower < towers_->count(); ++tower) {
     std::istringstream lines(towers_->session(tower).Placements());
     for (std::string line; std::getline(lines, line);) {
-      const bool again = tower > 0 && line.find(": (Variable): ") != std::string::npos;
+      const bool again = tower >= towers_->copies() &&
+                         line.find(": (Variable): ") != std::string::npos;
       if (!again) text += line + "\n";
     }
   }

@@ -25,6 +25,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
 #include "trainer/task/gradient_work.h"
+#include "trainer/task/pinned_batches.h"
 #include "trainer/task/towers.h"
 #include "trainer/task/training_task.h"
 
@@ -70,11 +71,17 @@ class ModelTask : public TrainingTask {
   Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
   std::string data_identity() const override { return data_.identity; }
+  std::vector<Session*> copies() override;
+  absl::Status FillBatches(std::span<const int64_t> batches) override;
   int64_t batches_per_step() const override { return towers_->count(); }
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
-  bool makes_steps() const override { return towers_->count() == 1; }
-  absl::StatusOr<float> MakeStep() override;
+  bool makes_steps() const override { return towers_->copies() == towers_->count(); }
+  // Of several towers each runs it whole.
+  absl::Status LaunchStep() override;
+  absl::StatusOr<float> FinishStep() override;
+  size_t steps_ahead() override { return towers_->count() == 1 ? session().steps_ahead() : 0; }
+  MemoryUses memory_uses() override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override;
@@ -85,8 +92,8 @@ class ModelTask : public TrainingTask {
   // their update; nothing of a regression.
   std::optional<double> BatchAccuracy();
 
-  // On which device each op of each tower lies (Session::Placements); the variables, which all
-  // share, once.
+  // On which device each op of each tower lies (Session::Placements); variables which all share,
+  // once.
   std::string Placements();
 
   const std::string& data_source() const { return data_.source; }
@@ -104,7 +111,8 @@ class ModelTask : public TrainingTask {
     std::unique_ptr<const Model> served;     // and as others use it, who have numbers, no bytes.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
-    std::unique_ptr<GradientWork> work;
+    PinnedBatches batches;  // Of input.memory.
+    std::vector<std::unique_ptr<GradientWork>> work;
     SessionOptions evaluation;
     Process process;
   };
@@ -118,6 +126,8 @@ class ModelTask : public TrainingTask {
   };
   absl::Status ReadOutputs(Session& session, Outputs* outputs) const;
   absl::Status FillTower(int tower, int64_t batch);
+  // Without a copy, where batches are lent.
+  absl::Status BindBatch(int64_t batch);
   struct Sums {
     double loss = 0;
     int64_t right = 0;
@@ -133,12 +143,15 @@ class ModelTask : public TrainingTask {
   const std::unique_ptr<const Model> model_;
   const std::unique_ptr<const Model> inference_;
   const std::unique_ptr<const Model> served_;
+  const PinnedBatches batches_;  // Where they are made ahead, if they are lent to the session.
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   const int64_t examples_;
   const Process process_;
   std::optional<TrainInput> input_;  // Of data_; none if nothing is trained.
-  std::unique_ptr<GradientWork> work_;  // On gradients; none if nothing is trained.
+  std::vector<BatchPrefetch::Lent> lent_;  // To steps, the oldest first.
+  // On the gradients of each session that holds the model; none if nothing is trained.
+  std::vector<std::unique_ptr<GradientWork>> work_;
   const SessionOptions evaluation_;  // But for fetches; `batch` is that of the training.
 };
 

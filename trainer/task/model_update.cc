@@ -1,5 +1,6 @@
 #include "trainer/task/model_update.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/base/check.h"
@@ -40,28 +41,54 @@ absl::Status ModelUpdate::MakeKernels() {
   ModelState& model = session_.model();
   ASSIGN_OR_RETURN(check_loss_, MakeKernel(session_.runtime(), kCheckLoss,
                                            {.attributes = {}, .inputs = {}, .outputs = {}}));
-  const Attributes attributes = optimizer_.update_attributes();
+  // All at once, but for those whose gradients list rows.
+  std::vector<size_t> together;
   for (size_t i = 0; i < model.variables().size(); ++i) {
     if (!model.variables()[i].trainable) continue;
     CHECK(!model.gradient(i).empty()) << model.variables()[i].name << " has no gradient";
-    const std::vector<TensorType> types = {{DType::kFloat32, model.variables()[i].shape}};
-    ASSIGN_OR_RETURN(LoneKernel kernel,
-                     MakeKernel(session_.runtime(), optimizer_.update_op(),
-                                {.attributes = attributes,
-                                 .inputs = types,
-                                 .outputs = types,
-                                 .threads = session_.threads()}));
-    Step step{.variable = i,
-              .kernel = std::move(kernel),
-              .inputs = {model.gradient(i).data(), model.value(i).data()},
-              .outputs = {model.value(i).data()}};
-    for (size_t slot = 0; slot < model.slots(); ++slot) {
-      step.inputs.push_back(model.slot(slot, i).data());
-      step.outputs.push_back(model.slot(slot, i).data());
+    if (!session_.gradient_rows(i)) {
+      together.push_back(i);
+      continue;
     }
-    step.inputs.resize(step.inputs.size() + 2);
-    steps_.push_back(std::move(step));
+    Arrays own{.gradients = model.gradient(i), .values = model.value(i), .slots = {}};
+    for (size_t slot = 0; slot < model.slots(); ++slot) own.slots.push_back(model.slot(slot, i));
+    RETURN_IF_ERROR(AddStep({i}, own));
   }
+  if (together.empty()) return absl::OkStatus();
+  // In the order in which they lie, as a GPU goes over them.
+  std::ranges::sort(together, {}, [&](size_t i) { return model.at(i); });
+  Arrays arenas{
+      .gradients = model.trained_gradients(), .values = model.trained_values(), .slots = {}};
+  for (size_t slot = 0; slot < model.slots(); ++slot) arenas.slots.push_back(model.slot(slot));
+  return AddStep(std::move(together), arenas);
+}
+
+absl::Status ModelUpdate::AddStep(std::vector<size_t> variables, const Arrays& arrays) {
+  const ModelState& model = session_.model();
+  std::vector<TensorType> types;
+  std::vector<int64_t> places;
+  for (const size_t i : variables) {
+    types.push_back({DType::kFloat32, model.variables()[i].shape});
+    const auto* const value = static_cast<const float*>(model.value(i).data());
+    places.push_back(value - static_cast<const float*>(arrays.values.data()));
+  }
+  Attributes attributes = optimizer_.update_attributes();
+  attributes.Set(kPlaces, std::move(places));
+  ASSIGN_OR_RETURN(LoneKernel kernel, MakeKernel(session_.runtime(), optimizer_.update_op(),
+                                                 {.attributes = attributes,
+                                                  .inputs = types,
+                                                  .outputs = types,
+                                                  .threads = session_.threads()}));
+  Step step{.variables = std::move(variables),
+            .kernel = std::move(kernel),
+            .inputs = {arrays.gradients.data(), arrays.values.data()},
+            .outputs = {arrays.values.data()}};
+  for (const TensorRef& slot : arrays.slots) {
+    step.inputs.push_back(slot.data());
+    step.outputs.push_back(slot.data());
+  }
+  step.inputs.resize(step.inputs.size() + 2);  // Rows.
+  steps_.push_back(std::move(step));
   return absl::OkStatus();
 }
 
@@ -74,8 +101,11 @@ absl::Status ModelUpdate::Launch(Stream& stream) {
       stream, {.inputs = {&loss_, 1}, .block = block, .index = Fault::kAfterGraph}));
   for (Step& update : steps_) {
     // Checkpoints are of the model, whatever a session uses besides.
-    CHECK(session_.variable(update.variable).data() == update.outputs[0]) << "from elsewhere";
-    const Session::DeviceRows rows = session_.device_rows(update.variable);
+    for (const size_t i : update.variables) {
+      CHECK(session_.variable(i).data() == session_.model().value(i).data()) << "from elsewhere";
+    }
+    // Of one that lists none, and so of several, there are none.
+    const Session::DeviceRows rows = session_.device_rows(update.variables[0]);
     update.inputs[update.inputs.size() - 2] = rows.ids;
     update.inputs[update.inputs.size() - 1] = rows.count;
     RETURN_IF_ERROR(update.kernel.Launch(stream, {.inputs = update.inputs,

@@ -49,10 +49,16 @@ class ModelUpdate : public StepRest {
   ModelUpdate(const Optimizer& optimizer, Session& session);
 
   absl::Status MakeKernels();
+  // Of variables that lie in the model's arenas, each of which begins at `arrays`.
+  struct Arrays {
+    TensorRef gradients, values;
+    std::vector<TensorRef> slots;
+  };
+  absl::Status AddStep(std::vector<size_t> variables, const Arrays& arrays);
 
-  // What is done to one variable, with the memory that stays where it is.
+  // What is done to some variables, with the memory that stays where it is.
   struct Step {
-    size_t variable;
+    std::vector<size_t> variables;
     LoneKernel kernel;
     std::vector<const void*> inputs;
     std::vector<void*> outputs;

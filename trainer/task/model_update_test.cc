@@ -1,5 +1,6 @@
 #include "trainer/task/model_update.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -136,6 +137,99 @@ TEST_P(ModelUpdateTest, AWholeStepOfDataThatIsWrongIsAsIfThereHadBeenNone) {
     outcomes[wrong] = {ValuesOf(session_->variable(0)), ValuesOf(session_->model().slot(0, 0))};
   }
   EXPECT_EQ(outcomes[1], outcomes[0]);
+}
+
+TEST_P(ModelUpdateTest, StepsThatAreLaunchedAheadAreThoseThatAreWaitedFor) {
+  std::vector<std::vector<float>> outcomes[2];
+  for (const bool ahead : {false, true}) {
+    SetUp();
+    const auto optimizer = *Optimizer::Parse(kDecaying);
+    const auto update = *ModelUpdate::Make(*optimizer, *session_);
+    std::vector<float>& losses = outcomes[ahead].emplace_back();
+    size_t under_way = 0;
+    const auto finish = [&](size_t left) {
+      for (; under_way > left; --under_way) {
+        ASSERT_THAT(session_->AwaitStep(), IsOk());
+        losses.push_back(session_->loss());
+      }
+    };
+    for (int32_t step = 1; step <= 9; ++step) {
+      const std::vector<int64_t> ids = {step % 4, 1, 0};
+      const std::vector<int32_t> labels = {0, 1, step % 2};
+      std::ranges::copy(ids, session_->Int64Input("ids").begin());
+      std::ranges::copy(labels, session_->Int32Input("labels").begin());
+      update->Prepare(step);
+      if (ahead) {
+        ASSERT_THAT(session_->LaunchStep(), IsOk());
+        ++under_way;
+        finish(session_->steps_ahead());
+      } else {
+        ASSERT_THAT(session_->Run(RunKind::kStep), IsOk());
+        losses.push_back(session_->loss());
+      }
+    }
+    finish(0);
+    // As a run that is waited for leaves them.
+    EXPECT_EQ(session_->Int64Input("ids")[0], 1);
+    for (size_t i = 0; i < 2; ++i) outcomes[ahead].push_back(ValuesOf(session_->variable(i)));
+    for (size_t slot = 0; slot < session_->model().slots(); ++slot) {
+      outcomes[ahead].push_back(ValuesOf(session_->model().slot(slot, 0)));
+    }
+  }
+  EXPECT_EQ(outcomes[1], outcomes[0]);
+}
+
+TEST_P(ModelUpdateTest, OnlyADeviceThatGoesOnByItselfHasStepsAhead) {
+  const auto [far, threads] = GetParam();
+  EXPECT_EQ(session_->steps_ahead(), far && threads == 1 ? 1u : 0u);
+}
+
+// Step 4 cannot be made: 5 is launched before anybody hears of it.
+TEST_P(ModelUpdateTest, BehindAStepThatHasAFaultNothingIsChangedAndAllIsAsItWas) {
+  for (const bool of_data : {true, false}) {
+    SetUp();
+    const auto update = *ModelUpdate::Make(*optimizer_, *session_);
+    size_t under_way = 0;
+    std::vector<float> before;
+    absl::Status failed;
+    for (int32_t step = 1; step <= 5 && failed.ok(); ++step) {
+      if (step == 4) {
+        for (; under_way > 0; --under_way) ASSERT_THAT(session_->AwaitStep(), IsOk());
+        if (!of_data) {
+          ASSERT_THAT(session_->variable(0).Write(std::vector<float>(8, NAN)), IsOk());
+        }
+        before = ValuesOf(session_->variable(0));
+      }
+      std::ranges::fill(session_->Int64Input("ids"), step % 4);
+      std::ranges::fill(session_->Int32Input("labels"), step == 4 && of_data ? 7 : 1);
+      update->Prepare(step);
+      ASSERT_THAT(session_->LaunchStep(), IsOk());
+      ++under_way;
+      if (step == 4 && session_->steps_ahead() > 0) continue;
+      for (; under_way > session_->steps_ahead(); --under_way) {
+        failed = session_->AwaitStep();
+        if (!std::isfinite(session_->loss())) failed = absl::InternalError("a loss");
+        if (!failed.ok()) break;
+      }
+    }
+    EXPECT_THAT(failed.message(), HasSubstr(of_data ? "the label of row 0 is 7" : "a loss"));
+    if (of_data) {
+      EXPECT_EQ(ValuesOf(session_->variable(0)), before);
+    } else {
+      EXPECT_THAT(session_->FirstNonFinite(), HasSubstr("variable table"));
+    }
+    // As of step 4.
+    EXPECT_THAT(session_->Int64Input("ids"), Each(0));
+    EXPECT_EQ(session_->Int32Input("labels")[0], of_data ? 7 : 1);
+    // And it goes on.
+    ASSERT_THAT(session_->variable(0).Write(std::vector<float>(8, 1)), IsOk());
+    std::ranges::fill(session_->Int32Input("labels"), 1);
+    update->Prepare(4);
+    ASSERT_THAT(session_->LaunchStep(), IsOk());
+    ASSERT_THAT(session_->AwaitStep(), IsOk());
+    EXPECT_TRUE(std::isfinite(session_->loss()));
+    EXPECT_NE(ValuesOf(session_->variable(0)), std::vector<float>(8, 1));
+  }
 }
 
 // What was recorded is of the memory and the kernels of then.

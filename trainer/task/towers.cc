@@ -12,16 +12,22 @@ namespace taas {
 absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Runtime& runtime, const Graph& graph,
                                                         const SessionOptions& options, int count) {
   CHECK(count >= 1) << count << " towers";
-  const Runtime placed_on = runtime.Virtual(static_cast<size_t>(count));
+  const bool apart = count > 1 && runtime.devices.size() > 1;
+  if (apart) {
+    CHECK(std::ssize(runtime.devices) == count && runtime.collective != nullptr)
+        << count << " towers on " << runtime.devices.size() << " devices";
+  }
+  const Runtime placed_on = apart ? runtime : runtime.Virtual(static_cast<size_t>(count));
   const std::string type(runtime.type());
   std::vector<std::unique_ptr<Session>> sessions;
   for (int tower = 0; tower < count; ++tower) {
     SessionOptions placed = options;
     placed.updates = tower == 0;
+    placed.list_rows = options.list_rows && !apart;
     placed.device = "/device:" + type + ":" + std::to_string(tower);
     if (count > 1) placed.trace_name = "tower " + std::to_string(tower);
     ASSIGN_OR_RETURN(auto session, Session::Compile(placed_on, graph, placed));
-    for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
+    for (size_t i = 0; i < session->variables().size() && tower > 0 && !apart; ++i) {
       const TensorRef shared = sessions[0]->variable(i);
       RETURN_IF_ERROR(session->UseVariable(i, shared));
       CHECK(session->variable(i).data() == shared.data()) << "towers of one memory";
@@ -29,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Runtime& runtime, 
     sessions.push_back(std::move(session));
   }
   std::unique_ptr<Towers> towers(new Towers(std::move(sessions)));
-  RETURN_IF_ERROR(towers->MakeMeans());
+  RETURN_IF_ERROR(apart ? towers->MakeMeansApart(*runtime.collective) : towers->MakeMeans());
   return towers;
 }
 
@@ -50,21 +56,47 @@ Towers::~Towers() {
 }
 
 absl::Status Towers::Run(const Fill& fill) {
-  fill_ = &fill;
-  running_ = count() - 1;
-  ++round_;
-  round_.notify_all();
-  RunTower(0);
-  for (int left = running_; left > 0; left = running_) running_.wait(left);
-  for (const absl::Status& result : results_) RETURN_IF_ERROR(result);
+  if (apart()) {
+    // All are filled before one runs: it would wait for those that cannot.
+    RETURN_IF_ERROR(FillAll(fill));
+    return RunApart(RunKind::kTrain);
+  }
+  RETURN_IF_ERROR(OnEach([&](int tower) -> absl::Status {
+    RETURN_IF_ERROR(fill(tower, session(tower)));
+    return session(tower).Run(RunKind::kTrain);
+  }));
   return AverageGradients();
 }
 
-void Towers::RunTower(int tower) {
-  absl::Status& result = results_[static_cast<size_t>(tower)];
-  result = (*fill_)(tower, session(tower));
-  if (result.ok()) result = session(tower).Run(RunKind::kTrain);
+absl::Status Towers::FillAll(const Fill& fill) {
+  return OnEach([&](int tower) { return fill(tower, session(tower)); });
 }
+
+absl::Status Towers::MakeStep() {
+  if (apart()) return RunApart(RunKind::kStep);
+  CHECK(count() == 1) << "a step of towers that share their variables";
+  return first().Run(RunKind::kStep);
+}
+
+absl::Status Towers::RunApart(RunKind kind) {
+  return OnEach([&](int tower) {
+    collective_->Begin(tower);
+    return collective_->End(tower, session(tower).Run(kind));
+  });
+}
+
+absl::Status Towers::OnEach(absl::FunctionRef<absl::Status(int tower)> work) {
+  work_ = &work;
+  running_ = count() - 1;
+  ++round_;
+  round_.notify_all();
+  WorkOn(0);
+  for (int left = running_; left > 0; left = running_) running_.wait(left);
+  for (const absl::Status& result : results_) RETURN_IF_ERROR(result);
+  return absl::OkStatus();
+}
+
+void Towers::WorkOn(int tower) { results_[static_cast<size_t>(tower)] = (*work_)(tower); }
 
 void Towers::Serve(int tower) {
   for (int64_t seen = 0;;) {
@@ -72,7 +104,7 @@ void Towers::Serve(int tower) {
     // No round is missed: the next begins only when all have ended this one.
     seen = round_;
     if (closing_) return;
-    RunTower(tower);
+    WorkOn(tower);
     if (--running_ == 0) running_.notify_all();
   }
 }
@@ -93,6 +125,15 @@ absl::Status Towers::MakeMeans() {
     means_.push_back(std::move(mean));
   }
   stream_ = first().model().device().MakeStream();
+  return absl::OkStatus();
+}
+
+absl::Status Towers::MakeMeansApart(Collective& collective) {
+  collective_ = &collective;
+  for (int tower = 0; tower < count(); ++tower) {
+    ASSIGN_OR_RETURN(auto mean, TowerMean::Make(session(tower), collective, tower));
+    tower_means_.push_back(std::move(mean));
+  }
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #define TRAINER_TASK_TRAINING_TASK_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,7 @@
 #include "operator/base/status.h"
 #include "trainer/config/trainer_config.h"
 #include "trainer/cut/snapshot.h"
+#include "trainer/graph/memory_uses.h"
 #include "trainer/graph/session.h"
 #include "trainer/ps/layout.h"
 #include "trainer/status/status_board.h"
@@ -36,8 +38,15 @@ class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
   virtual Session& session() = 0;
+  // The sessions that hold the model, which has the same values in all between two steps: session()
+  // alone, but for towers on devices of their own.
+  virtual std::vector<Session*> copies() { return {&session()}; }
   // Fills the session's inputs with batch number `batch`; the same on every replica.
   virtual absl::Status FillBatch(int64_t batch) = 0;
+  // Those of all that LaunchStep runs, with batches_per_step() batches.
+  virtual absl::Status FillBatches(std::span<const int64_t> batches) {
+    return FillBatch(batches[0]);
+  }
   // Which data it trains on (trainer/data/data_identity.h); "" of one that has none.
   virtual std::string data_identity() const { return ""; }
   // How many batches make one update where a single process trains: more than one with towers.
@@ -49,13 +58,19 @@ class TrainingTask {
     RETURN_IF_ERROR(session().Run(RunKind::kTrain));
     return session().loss();
   }
-  // Whether gradients and update of a step, of one batch, can be one run of the session
-  // (RunKind::kStep): MakeStep makes it of the batch that was filled, and returns its loss.
+  // Whether gradients and update of a step can be one run of each session that holds the model
+  // (RunKind::kStep), in the halves that it has: LaunchStep makes it of the batches that were
+  // filled, FinishStep returns the loss of the oldest that was launched.
   virtual bool makes_steps() const { return false; }
-  virtual absl::StatusOr<float> MakeStep() {
-    RETURN_IF_ERROR(session().Run(RunKind::kStep));
+  virtual absl::Status LaunchStep() { return session().LaunchStep(); }
+  virtual absl::StatusOr<float> FinishStep() {
+    RETURN_IF_ERROR(session().AwaitStep());
     return session().loss();
   }
+  // How many may be launched behind the one that is awaited next.
+  virtual size_t steps_ahead() { return session().steps_ahead(); }
+  // Of all its sessions, and of what works on their gradients.
+  virtual MemoryUses memory_uses() { return session().memory_uses(); }
   // After either gave a loss that is no number: where the first one came from, or "".
   virtual std::string FirstNonFinite() { return session().FirstNonFinite(); }
   // Of `variables`, in the session's order. Nothing if there is no test data.

@@ -1,6 +1,7 @@
 #include "trainer/testing/every_model.h"
 
 #include <cmath>
+#include <deque>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -27,20 +28,30 @@ class WatchedTask : public TaskAround {
     return task_.FillBatch(batch);
   }
   // Of several batches the loss is their mean, and counts as that of a batch as large as all.
+  absl::Status FillBatches(std::span<const int64_t> batches) override {
+    filled_ = batches[0] / std::ssize(batches);
+    return task_.FillBatches(batches);
+  }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     const absl::StatusOr<float> loss = task_.ComputeGradients(batches);
     if (loss.ok()) on_loss_(batches[0] / std::ssize(batches), *loss);
     return loss;
   }
-  absl::StatusOr<float> MakeStep() override {
-    const absl::StatusOr<float> loss = task_.MakeStep();
-    if (loss.ok()) on_loss_(filled_, *loss);
+  absl::Status LaunchStep() override {
+    launched_.push_back(filled_);
+    return task_.LaunchStep();
+  }
+  absl::StatusOr<float> FinishStep() override {
+    const absl::StatusOr<float> loss = task_.FinishStep();
+    if (loss.ok()) on_loss_(launched_.front(), *loss);
+    launched_.pop_front();
     return loss;
   }
 
  private:
   const OnLoss on_loss_;
   int64_t filled_ = -1;
+  std::deque<int64_t> launched_;  // Batches of steps that are not finished.
 };
 
 // With the task that it watches.

@@ -53,6 +53,9 @@ class FailingDevice : public Device {
       return stream_->Launch(kernel, call);
     }
     absl::Status Copy(void* to, const void* from, size_t bytes) override {
+      if (from == device_.fails_reading) {
+        return absl::UnavailableError("the device does not answer");
+      }
       return stream_->Copy(to, from, bytes);
     }
     absl::Status Record(Event& event) override { return stream_->Record(event); }

@@ -39,8 +39,9 @@ class FarStreams {
   }
   // Some of what all streams have to do, which a device might do at any time.
   void RunSome();
-  // All of a stream up to that command; one that is gone has dropped what it had.
-  void RunTo(FarStream* stream, int64_t command);
+  // All of a stream up to that command; one that is gone has dropped what it had. What of it has
+  // failed, until its owner has been told.
+  absl::Status RunTo(FarStream* stream, int64_t command);
 
   ClosedMemory& memory;
   std::recursive_mutex running;
@@ -57,8 +58,7 @@ class FarEvent : public Event {
   absl::Status Synchronize() override {
     streams_.RunSome();
     const auto [stream, command] = moment();
-    streams_.RunTo(stream, command);
-    return absl::OkStatus();
+    return streams_.RunTo(stream, command);
   }
   void Set(FarStream* stream, int64_t command) {
     const std::lock_guard lock(mutex_);
@@ -104,7 +104,7 @@ class FarStream : public Stream {
     if (recording_ != nullptr) return recording_->AddWait(event);
     const auto [stream, command] = static_cast<FarEvent&>(event).moment();
     return Add([this, stream = stream, command = command] {
-      streams_.RunTo(stream, command);
+      static_cast<void>(streams_.RunTo(stream, command));  // Of another, which tells it.
       return absl::OkStatus();
     });
   }
@@ -125,6 +125,7 @@ class FarStream : public Stream {
   // owner has been told.
   void RunTo(int64_t command) {
     const std::lock_guard running(streams_.running);
+    if (!HasWorkUpTo(command)) return;  // To open memory takes longer.
     streams_.memory.Open();
     for (;;) {
       std::unique_lock lock(mutex_);
@@ -140,6 +141,10 @@ class FarStream : public Stream {
     }
     streams_.memory.Close();
   }
+  absl::Status failed() {
+    const std::lock_guard lock(mutex_);
+    return failed_;
+  }
   void RunSome(SeededRandom& random) {
     std::unique_lock lock(mutex_);
     const int64_t some = done_ + static_cast<int64_t>(random.Below(queue_.size() + 1));
@@ -149,6 +154,11 @@ class FarStream : public Stream {
 
  private:
   using Command = std::function<absl::Status()>;
+
+  bool HasWorkUpTo(int64_t command) {
+    const std::lock_guard lock(mutex_);
+    return !queue_.empty() && done_ < command;
+  }
 
   absl::Status Add(Command command) {
     const std::lock_guard lock(mutex_);
@@ -182,9 +192,11 @@ void FarStreams::RunSome() {
   for (FarStream* const stream : streams_) stream->RunSome(random_);
 }
 
-void FarStreams::RunTo(FarStream* stream, int64_t command) {
+absl::Status FarStreams::RunTo(FarStream* stream, int64_t command) {
   const std::lock_guard lock(running);
-  if (std::ranges::count(streams_, stream) > 0) stream->RunTo(command);
+  if (std::ranges::count(streams_, stream) == 0) return absl::OkStatus();
+  stream->RunTo(command);
+  return stream->failed();
 }
 
 class Far : public Device {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <span>
@@ -21,9 +22,9 @@ namespace {
 class WatchedTask : public TaskAround {
  public:
   using TaskAround::TaskAround;
-  absl::Status FillBatch(int64_t batch) override {
-    filled_ = batch;
-    return task_.FillBatch(batch);
+  absl::Status FillBatches(std::span<const int64_t> batches) override {
+    filled_.assign(batches.begin(), batches.end());
+    return task_.FillBatches(batches);
   }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     trained.insert(trained.end(), batches.begin(), batches.end());
@@ -34,9 +35,14 @@ class WatchedTask : public TaskAround {
     return loss;
   }
   bool makes_steps() const override { return explodes_at == 0 && task_.makes_steps(); }
-  absl::StatusOr<float> MakeStep() override {
-    trained.push_back(filled_);
-    return task_.MakeStep();
+  absl::Status LaunchStep() override {
+    launched_.push_back(filled_);
+    return task_.LaunchStep();
+  }
+  absl::StatusOr<float> FinishStep() override {
+    trained.insert(trained.end(), launched_.front().begin(), launched_.front().end());
+    launched_.pop_front();
+    return task_.FinishStep();
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override {
@@ -49,7 +55,8 @@ class WatchedTask : public TaskAround {
   int64_t explodes_at = 0;  // The step whose gradient has an infinity, from 1.
 
  private:
-  int64_t filled_ = -1;
+  std::vector<int64_t> filled_;
+  std::deque<std::vector<int64_t>> launched_;  // Batches of steps that are not finished.
 };
 
 }  // namespace
@@ -111,7 +118,8 @@ Outcome LocalTraining::Train(const TrainerConfig& config, ModelTask& task, Snaps
                        .also = [&](int64_t step, double, double) {
                          on_step_(step);
                          if (step == stop_at) stop.Stop();
-                       }});
+                       },
+                       .looks_at = looks_at_});
   Outcome outcome;
   outcome.status = RunLocal(config, watched, store, log, {clock_, board, stop, limits_});
   outcome.values = Copies(VariablesOf(task.session()));

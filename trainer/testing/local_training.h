@@ -66,7 +66,9 @@ class LocalTraining : public testing::Test {
   const int null_;
   int64_t explodes_at_ = 0;  // The step whose gradient has an infinity, from 1; 0: none.
   TryLimits limits_;
+  // Told of each step; where looks_at_ says so, it may look at what the step leaves.
   std::function<void(int64_t step)> on_step_ = [](int64_t) {};
+  std::function<bool(int64_t step)> looks_at_ = [](int64_t) { return false; };
 };
 
 }  // namespace taas

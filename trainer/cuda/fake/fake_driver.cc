@@ -1,7 +1,7 @@
 // The driver that stands for NVIDIA's, as far as it computes: contexts, memory, streams, graphs,
 // and the kernels of this tree, which run on the processor (trainer/cuda/emulate). Devices are in
-// fake_cuda.cc. It refuses what the real one refuses: calls of a thread without a context, or that
-// captures; memory that is not of the device, or not as long.
+// fake_cuda.cc. It refuses what the real one refuses: calls of a thread without a context, or with
+// another than its stream's, or that captures; memory that is not of the device, or not as long.
 
 #include <cstdio>
 #include <cstring>
@@ -16,9 +16,9 @@
 #include "trainer/cuda/emulate/emulator.h"
 #include "trainer/cuda/fake/fake_control.h"
 #include "trainer/cuda/fake/fake_machine.h"
+#include "trainer/cuda/fake/fake_memory.h"
 #include "trainer/cuda/fake/fake_streams.h"
 #include "trainer/kernels/cuda/testing/emulated_functions.h"
-#include "trainer/testing/closed_memory.h"
 
 namespace taas::cuda::fake {
 namespace {
@@ -35,7 +35,7 @@ struct Calls {
 
 // All of it is of the process, as the driver's is.
 struct State {
-  ClosedMemory memory;
+  FakeMemory memory;
   FakeStreams streams{memory};
   emulate::Emulator emulator{/*watched=*/false};
   std::mutex mutex;
@@ -43,6 +43,7 @@ struct State {
   std::map<void*, size_t> pinned;
   std::map<int, int> contexts;  // How often each device's is retained.
   size_t libraries = 0;
+  size_t communicators = 0;
 };
 
 State& Its() {
@@ -51,6 +52,9 @@ State& Its() {
 }
 
 thread_local CuContext current = nullptr;
+
+// Of the current context, which is there.
+int Device() { return static_cast<int>(reinterpret_cast<uintptr_t>(current)) - 1; }
 
 // What a test has asked of this call.
 int Count(const char* function) {
@@ -70,27 +74,36 @@ int Begin(const char* function, Needs needs = Needs::kContext) {
   if (needs == Needs::kNoCapture) {
     if (const int result = Its().streams.Forbidden(); result != kCuSuccess) return result;
   }
-  return Its().streams.failed();
+  return Its().streams.failed(Device());
 }
 
 FakeStream* Of(CuStream stream) { return reinterpret_cast<FakeStream*>(stream); }
+// As Begin, of what is launched into a stream.
+int BeginIn(CuStream stream, const char* function) {
+  if (const int result = Begin(function); result != kCuSuccess) return result;
+  const int device = Its().streams.DeviceOf(Of(stream));
+  return device < 0 ? kCuInvalidHandle : device == Device() ? kCuSuccess : kCuInvalidContext;
+}
+
 FakeEvent* Of(CuEvent event) { return reinterpret_cast<FakeEvent*>(event); }
 FakeGraph* Of(CuGraph graph) { return reinterpret_cast<FakeGraph*>(graph); }
 FakeGraph* Of(CuGraphExec graph) { return reinterpret_cast<FakeGraph*>(graph); }
 
 bool IsThere(uint64_t address, size_t bytes) {
-  ClosedMemory& memory = Its().memory;
-  return memory.Contains(address, bytes) || !memory.Touches(address, bytes);
+  FakeMemory& memory = Its().memory;
+  return memory.DeviceOf(address, bytes) != FakeMemory::kNone || !memory.Touches(address, bytes);
 }
 
 void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
 
-int RunKernel(int kernel, const emulate::Launch& launch, const std::vector<char>& params) {
-  const int wanted = Count("kernel");
+int RunKernel(int device, int kernel, const emulate::Launch& launch,
+              const std::vector<char>& params) {
+  int wanted = Count(("kernel@" + std::to_string(device)).c_str());
+  if (const int any = Count("kernel"); any != kCuSuccess) wanted = any;
   if (wanted != kCuSuccess && wanted != kFlipsABit) return wanted;
   const absl::Status status =
       Its().emulator.Run(launch, [&] { kEmulatedFunctions[kernel](params.data()); });
-  if (wanted == kFlipsABit) Its().memory.FlipBits();
+  if (wanted == kFlipsABit) Its().memory.of(device).FlipBits();
   if (status.ok()) return kCuSuccess;
   std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   return kCuLaunchFailed;
@@ -122,21 +135,47 @@ int FakeCudaCalls(const char* function) {
 
 FakeCudaLeft FakeCudaWhatIsLeft() {
   State& its = Its();
+  // Before the lock, which what streams run takes.
+  const size_t streams = its.streams.streams(), events = its.streams.events();
+  const size_t graphs = its.streams.graphs();
   const std::lock_guard lock(its.mutex);
-  return {its.memory.count(),   its.pinned.size(),      its.streams.streams(),
-          its.streams.events(), its.streams.graphs(),   its.libraries,
-          its.contexts.size()};
+  return {its.memory.count(), its.pinned.size(),     streams,           events, graphs,
+          its.libraries,      its.contexts.size(), its.communicators};
 }
 
 int FakeCudaLaunch(CuStream stream, std::function<int()> work) {
-  if (const int result = Begin("FakeCudaLaunch")) return result;
-  return Its().streams.Launch(Of(stream), [work = std::move(work)] {
+  if (const int result = BeginIn(stream, "FakeCudaLaunch")) return result;
+  return Its().streams.Launch(Of(stream), [work = std::move(work), device = Device()] {
     const int wanted = Count("library");
     if (wanted != kCuSuccess && wanted != kFlipsABit) return wanted;
     const int result = work();
-    if (wanted == kFlipsABit) Its().memory.FlipBits();
+    if (wanted == kFlipsABit) Its().memory.of(device).FlipBits();
     return result;
   });
+}
+
+int FakeCudaCount(const char* function) { return Count(function); }
+int FakeCudaDevice() { return Device(); }
+int FakeCudaDeviceOf(CuStream stream) { return Its().streams.DeviceOf(Of(stream)); }
+int FakeCudaForbidden() { return Its().streams.Forbidden(); }
+
+bool FakeCudaContains(int device, const void* memory, size_t bytes) {
+  return Its().memory.of(device).Contains(reinterpret_cast<uint64_t>(memory), bytes);
+}
+
+int FakeCudaMeet(CuStream stream, std::function<int()> work) {
+  return Its().streams.Launch(Of(stream), [work = std::move(work)] {
+    return Its().memory.With(FakeMemory::kAll, work);
+  });
+}
+
+void FakeCudaWake(int communicators) {
+  State& its = Its();
+  {
+    const std::lock_guard lock(its.mutex);
+    its.communicators += static_cast<size_t>(communicators);
+  }
+  its.streams.Wake();
 }
 
 int cuDeviceTotalMem_v2(size_t* bytes, int device);
@@ -146,12 +185,16 @@ int cuDevicePrimaryCtxRetain(CuContext* context, int device) {
   size_t bytes = 0;
   if (const int result = cuDeviceTotalMem_v2(&bytes, device)) return result;
   State& its = Its();
-  its.memory.SetLimit(bytes);  // All devices of one process share one, which is enough for tests.
-  // Of programs that no test can call.
-  for (const FakeFailure& failure : ReadMachine().failures) {
-    FakeCudaFailAt(failure.function.c_str(), failure.nth, failure.result);
+  its.memory.of(device).SetLimit(bytes);
+  std::unique_lock lock(its.mutex);
+  if (its.contexts.empty()) {
+    lock.unlock();
+    // Of programs that no test can call.
+    for (const FakeFailure& failure : ReadMachine().failures) {
+      FakeCudaFailAt(failure.function.c_str(), failure.nth, failure.result);
+    }
+    lock.lock();
   }
-  const std::lock_guard lock(its.mutex);
   ++its.contexts[device];
   *context = reinterpret_cast<CuContext>(static_cast<uintptr_t>(device) + 1);
   return kCuSuccess;
@@ -173,15 +216,16 @@ int cuCtxSetCurrent(CuContext context) {
 
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
   if (const int result = Begin("cuMemGetInfo")) return result;
-  *total = Its().memory.limit();
-  *free = *total - Its().memory.bytes();
+  ClosedMemory& memory = Its().memory.of(Device());
+  *total = memory.limit();
+  *free = *total - memory.bytes();
   return kCuSuccess;
 }
 
 int cuMemAlloc_v2(CuPointer* memory, size_t bytes) {
   if (const int result = Begin("cuMemAlloc", Needs::kNoCapture)) return result;
   if (bytes == 0) return kCuInvalidValue;
-  *memory = Its().memory.Allocate(bytes);
+  *memory = Its().memory.of(Device()).Allocate(bytes);
   return *memory == 0 ? kCuOutOfMemory : kCuSuccess;
 }
 
@@ -208,19 +252,27 @@ int cuMemFreeHost(void* memory) {
 }
 
 int cuMemcpyAsync(CuPointer to, CuPointer from, size_t bytes, CuStream stream) {
-  if (const int result = Begin("cuMemcpyAsync")) return result;
+  if (const int result = BeginIn(stream, "cuMemcpyAsync")) return result;
   if (!IsThere(to, bytes) || !IsThere(from, bytes)) return kCuInvalidValue;
-  return Its().streams.Launch(Of(stream), [=] {
+  return Its().streams.Launch(Of(stream), [=, device = Device()] {
     if (const int result = Count("copy"); result != kCuSuccess) return result;
     if (!IsThere(to, bytes) || !IsThere(from, bytes)) return kCuIllegalAddress;
-    std::memcpy(At(to), At(from), bytes);
-    return kCuSuccess;
+    const auto is_near = [&](CuPointer address) {
+      const int its = Its().memory.DeviceOf(address, bytes);
+      return its == device || its == FakeMemory::kNone;
+    };
+    // Also from device to device, which the driver does by itself.
+    const int open = is_near(to) && is_near(from) ? device : FakeMemory::kAll;
+    return Its().memory.With(open, [&] {
+      std::memcpy(At(to), At(from), bytes);
+      return kCuSuccess;
+    });
   });
 }
 
 int cuMemsetD8Async(CuPointer to, unsigned char value, size_t bytes, CuStream stream) {
-  if (const int result = Begin("cuMemsetD8Async")) return result;
-  if (!Its().memory.Contains(to, bytes)) return kCuInvalidValue;
+  if (const int result = BeginIn(stream, "cuMemsetD8Async")) return result;
+  if (!Its().memory.of(Device()).Contains(to, bytes)) return kCuInvalidValue;
   return Its().streams.Launch(Of(stream), [=] {
     if (const int result = Count("clear"); result != kCuSuccess) return result;
     std::memset(At(to), value, bytes);
@@ -231,33 +283,33 @@ int cuMemsetD8Async(CuPointer to, unsigned char value, size_t bytes, CuStream st
 int cuStreamCreate(CuStream* stream, unsigned flags) {
   if (const int result = Begin("cuStreamCreate")) return result;
   if (flags != kCuStreamNonBlocking) return kCuInvalidValue;
-  *stream = reinterpret_cast<CuStream>(Its().streams.MakeStream());
+  *stream = reinterpret_cast<CuStream>(Its().streams.MakeStream(Device()));
   return kCuSuccess;
 }
 
 int cuStreamDestroy_v2(CuStream stream) { return Its().streams.DestroyStream(Of(stream)); }
 
 int cuStreamSynchronize(CuStream stream) {
-  if (const int result = Begin("cuStreamSynchronize")) return result;
+  if (const int result = BeginIn(stream, "cuStreamSynchronize")) return result;
   return Its().streams.SynchronizeStream(Of(stream));
 }
 
 int cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned flags) {
-  if (const int result = Begin("cuStreamWaitEvent")) return result;
+  if (const int result = BeginIn(stream, "cuStreamWaitEvent")) return result;
   return Its().streams.Wait(Of(stream), Of(event), flags == kCuEventExternal);
 }
 
 int cuEventCreate(CuEvent* event, unsigned flags) {
   if (const int result = Begin("cuEventCreate")) return result;
   const bool timed = (flags & kCuEventDisableTiming) == 0;
-  *event = reinterpret_cast<CuEvent>(Its().streams.MakeEvent(timed));
+  *event = reinterpret_cast<CuEvent>(Its().streams.MakeEvent(Device(), timed));
   return kCuSuccess;
 }
 
 int cuEventDestroy_v2(CuEvent event) { return Its().streams.DestroyEvent(Of(event)); }
 
 int cuEventRecordWithFlags(CuEvent event, CuStream stream, unsigned flags) {
-  if (const int result = Begin("cuEventRecord")) return result;
+  if (const int result = BeginIn(stream, "cuEventRecord")) return result;
   return Its().streams.Record(Of(event), Of(stream), flags == kCuEventExternal);
 }
 
@@ -272,7 +324,7 @@ int cuEventElapsedTime_v2(float* milliseconds, CuEvent earlier, CuEvent later) {
 }
 
 int cuStreamBeginCapture_v2(CuStream stream, int) {
-  if (const int result = Begin("cuStreamBeginCapture")) return result;
+  if (const int result = BeginIn(stream, "cuStreamBeginCapture")) return result;
   return Its().streams.BeginCapture(Of(stream));
 }
 
@@ -294,7 +346,7 @@ int cuGraphDestroy(CuGraph graph) { return Its().streams.DestroyGraph(Of(graph))
 int cuGraphExecDestroy(CuGraphExec exec) { return Its().streams.DestroyGraph(Of(exec)); }
 
 int cuGraphLaunch(CuGraphExec exec, CuStream stream) {
-  if (const int result = Begin("cuGraphLaunch")) return result;
+  if (const int result = BeginIn(stream, "cuGraphLaunch")) return result;
   return Its().streams.LaunchGraph(Of(exec), Of(stream));
 }
 
@@ -330,7 +382,7 @@ int cuLibraryGetKernel(CuKernel* kernel, CuLibrary, const char* name) {
 int cuLaunchKernel(CuKernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    CuStream stream, void** params, void** extra) {
-  if (const int result = Begin("cuLaunchKernel")) return result;
+  if (const int result = BeginIn(stream, "cuLaunchKernel")) return result;
   const int number = static_cast<int>(reinterpret_cast<uintptr_t>(kernel)) - 1;
   if (number < 0 || number >= kKernelsCount) return kCuInvalidHandle;
   const size_t bytes = kKernels[number].params_bytes;
@@ -340,11 +392,11 @@ int cuLaunchKernel(CuKernel kernel, unsigned grid_x, unsigned grid_y, unsigned g
   const auto* const first = static_cast<const char*>(params[0]);
   // The arguments of now: what they are later does not matter to the driver.
   return Its().streams.Launch(
-      Of(stream), [number, copy = std::vector<char>(first, first + bytes),
+      Of(stream), [number, device = Device(), copy = std::vector<char>(first, first + bytes),
                    launch = emulate::Launch{.kernel = kKernels[number].name,
                                             .grid = {grid_x, grid_y, grid_z},
                                             .block = {block_x, block_y, block_z}}] {
-        return RunKernel(number, launch, copy);
+        return RunKernel(device, number, launch, copy);
       });
 }
 

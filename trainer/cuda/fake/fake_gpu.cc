@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "operator/base/check.h"
@@ -23,7 +24,12 @@ T Value(absl::StatusOr<T> made) {
 
 }  // namespace
 
-FakeGpu::FakeGpu(const std::string& machine, int devices) {
+CudaRuntime::Libraries FakeLibraries(NcclCollective::Options nccl) {
+  static const KernelImage kImages[] = {{"test", std::as_bytes(std::span(kImage))}};
+  return {.driver = kDriver, .cublaslt = kCublasLt, .images = kImages, .nccl = std::move(nccl)};
+}
+
+FakeGpu::FakeGpu(const std::string& machine, int devices, NcclCollective::Options nccl) {
   const std::string path = testing::TempDir() + "/fake_gpu";
   std::ofstream(path) << machine;
   setenv("TAAS_FAKE_CUDA", path.c_str(), /*overwrite=*/1);
@@ -31,9 +37,7 @@ FakeGpu::FakeGpu(const std::string& machine, int devices) {
   CHECK(library.Find("FakeCudaFailAt", &fail_at_).ok());
   CHECK(library.Find("FakeCudaCalls", &calls_).ok());
   CHECK(library.Find("FakeCudaWhatIsLeft", &left_).ok());
-  const KernelImage image{"test", std::as_bytes(std::span(kImage))};
-  gpus_ = Value(CudaRuntime::Open(
-      devices, {.driver = kDriver, .cublaslt = kCublasLt, .images = {&image, 1}}));
+  gpus_ = Value(CudaRuntime::Open(devices, FakeLibraries(std::move(nccl))));
 }
 
 void FakeGpu::FailAt(const std::string& function, int nth, int result) const {

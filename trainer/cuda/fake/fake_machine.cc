@@ -34,6 +34,7 @@ FakeMachine ReadMachine() {
     std::string what;
     text >> what;
     if (what == "version") text >> machine.version;
+    if (what == "nccl") text >> machine.nccl;
     if (what == "init") text >> machine.init;
     if (what == "fail") {
       FakeFailure failure;

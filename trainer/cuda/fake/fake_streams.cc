@@ -3,11 +3,14 @@
 #include <limits>
 
 #include "trainer/cuda/driver_api.h"
+#include "trainer/cuda/fake/fake_control.h"
 
 namespace taas::cuda::fake {
 namespace {
 
 using Lock = std::lock_guard<std::recursive_mutex>;
+
+constexpr int64_t kAllOfIt = std::numeric_limits<int64_t>::max();
 
 // Not one that this file tells from another: cudaErrorStreamCaptureIsolation.
 constexpr int kCaptureIsolation = 904;
@@ -26,22 +29,25 @@ int Drop(std::set<T*>& all, T* gone) {
 
 }  // namespace
 
-FakeStream* FakeStreams::MakeStream() {
+FakeStream* FakeStreams::MakeStream(int device) {
   const Lock lock(mutex_);
-  return Keep(streams_, std::make_unique<FakeStream>());
+  auto stream = std::make_unique<FakeStream>();
+  stream->device = device;
+  return Keep(streams_, std::move(stream));
 }
 
 int FakeStreams::DestroyStream(FakeStream* stream) {
   const Lock lock(mutex_);
   if (!Knows(stream)) return kCuInvalidHandle;
   // The driver lets it do what it has; nobody waits for it.
-  RunTo(stream, std::numeric_limits<int64_t>::max());
+  RunTo(stream, kAllOfIt);
   return Drop(streams_, stream);
 }
 
-FakeEvent* FakeStreams::MakeEvent(bool timed) {
+FakeEvent* FakeStreams::MakeEvent(int device, bool timed) {
   const Lock lock(mutex_);
   auto event = std::make_unique<FakeEvent>();
+  event->device = device;
   event->timed = timed;
   return Keep(events_, std::move(event));
 }
@@ -49,6 +55,11 @@ FakeEvent* FakeStreams::MakeEvent(bool timed) {
 int FakeStreams::DestroyEvent(FakeEvent* event) {
   const Lock lock(mutex_);
   return Drop(events_, event);
+}
+
+int FakeStreams::DeviceOf(FakeStream* stream) {
+  const Lock lock(mutex_);
+  return Knows(stream) ? stream->device : -1;
 }
 
 int FakeStreams::Launch(FakeStream* stream, Command command) {
@@ -75,12 +86,14 @@ int FakeStreams::Push(FakeStream* stream, Command command) {
   }
   stream->queue.push_back(std::move(command));
   ++stream->launched;
+  changed_.notify_all();
   return kCuSuccess;
 }
 
 int FakeStreams::Record(FakeEvent* event, FakeStream* stream, bool external) {
   const Lock lock(mutex_);
   if (!Knows(stream) || !events_.contains(event)) return kCuInvalidHandle;
+  if (event->device != stream->device) return kCuInvalidHandle;
   if (stream->capture == nullptr) {
     if (external) return kCuInvalidValue;
     if (event->timed) Push(stream, Stamp(event));
@@ -109,35 +122,44 @@ int FakeStreams::Wait(FakeStream* stream, FakeEvent* event, bool external) {
   if (external) {
     stream->capture->commands.emplace_back([this, event](FakeStream& in) {
       if (!events_.contains(event)) return kCuInvalidHandle;
-      if (event->stream != &in) RunTo(event->stream, event->command);
-      return kCuSuccess;
+      return event->stream == &in || RunTo(event->stream, event->command) ? kCuSuccess : kNotYet;
     });
     return kCuSuccess;
   }
   return Push(stream, [this, moment = *event] {
-    RunTo(moment.stream, moment.command);
-    return kCuSuccess;
+    return RunTo(moment.stream, moment.command) ? kCuSuccess : kNotYet;
   });
 }
 
 int FakeStreams::SynchronizeStream(FakeStream* stream) {
-  const Lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!Knows(stream)) return kCuInvalidHandle;
   if (stream->capture != nullptr) {
     stream->invalid = true;
     return kCuCaptureUnsupported;
   }
   RunSome();
-  RunTo(stream, std::numeric_limits<int64_t>::max());
-  return failed_;
+  Await(lock, stream, kAllOfIt);
+  return failed(stream->device);
 }
 
 int FakeStreams::SynchronizeEvent(FakeEvent* event) {
-  const Lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!events_.contains(event)) return kCuInvalidHandle;
   RunSome();
-  RunTo(event->stream, event->command);
-  return failed_;
+  Await(lock, event->stream, event->command);
+  return failed(event->device);
+}
+
+void FakeStreams::Await(std::unique_lock<std::recursive_mutex>& lock, FakeStream* stream,
+                        int64_t command) {
+  while (!RunTo(stream, command)) {
+    // A device does by itself what its streams have, whoever waits for it.
+    const int64_t before = ran_;
+    for (FakeStream* const other : streams_) RunTo(other, kAllOfIt);
+    if (ran_ == before) changed_.wait(lock);
+  }
+  changed_.notify_all();
 }
 
 int FakeStreams::Elapsed(const FakeEvent* from, const FakeEvent* to, float* milliseconds) {
@@ -148,7 +170,7 @@ int FakeStreams::Elapsed(const FakeEvent* from, const FakeEvent* to, float* mill
     if (Knows(event->stream) && event->stream->done < event->command) return kCuNotReady;
   }
   *milliseconds = static_cast<float>(static_cast<double>(to->at_ns - from->at_ns) / 1e6);
-  return failed_;
+  return failed(from->device);
 }
 
 int FakeStreams::BeginCapture(FakeStream* stream) {
@@ -180,14 +202,14 @@ FakeGraph* FakeStreams::Instantiate(const FakeGraph* graph) {
 int FakeStreams::LaunchGraph(FakeGraph* graph, FakeStream* stream) {
   const Lock lock(mutex_);
   if (!graphs_.contains(graph)) return kCuInvalidHandle;
-  // One that goes before it has run is a mistake of whoever destroyed it.
-  return Push(stream, [this, graph, stream] {
-    if (!graphs_.contains(graph)) return kCuInvalidHandle;
-    for (const auto& command : graph->commands) {
-      if (const int result = command(*stream); result != kCuSuccess) return result;
-    }
-    return kCuSuccess;
-  });
+  for (const auto& command : graph->commands) {
+    // One that goes before it has run is a mistake of whoever destroyed it.
+    const int result = Push(stream, [this, graph, stream, command] {
+      return graphs_.contains(graph) ? command(*stream) : kCuInvalidHandle;
+    });
+    if (result != kCuSuccess) return result;
+  }
+  return Knows(stream) ? kCuSuccess : kCuInvalidHandle;
 }
 
 int FakeStreams::DestroyGraph(FakeGraph* graph) {
@@ -205,17 +227,24 @@ int FakeStreams::Forbidden() {
   return kCuSuccess;
 }
 
-int FakeStreams::failed() {
+int FakeStreams::failed(int device) {
   const Lock lock(mutex_);
-  return failed_;
+  const auto found = failed_.find(device);
+  return found == failed_.end() ? kCuSuccess : found->second;
 }
 
-void FakeStreams::Fail(int result) {
+void FakeStreams::Forget() {
   const Lock lock(mutex_);
-  failed_ = result;
+  failed_.clear();
+  for (FakeStream* const stream : streams_) stream->hangs = false;
+  Wake();
 }
 
-void FakeStreams::Forget() { Fail(kCuSuccess); }
+void FakeStreams::Wake() {
+  // Not while somebody has seen nothing and does not yet wait.
+  const Lock lock(mutex_);
+  changed_.notify_all();
+}
 
 size_t FakeStreams::streams() {
   const Lock lock(mutex_);
@@ -239,16 +268,33 @@ void FakeStreams::RunSome() {
   }
 }
 
-void FakeStreams::RunTo(FakeStream* stream, int64_t command) {
-  if (!Knows(stream)) return;  // An event outlives the stream whose moment it is.
-  memory_.Open();
-  while (!stream->queue.empty() && stream->done < command) {
-    const Command next = std::move(stream->queue.front());
-    stream->queue.pop_front();
-    if (failed_ == kCuSuccess) failed_ = next();
-    ++stream->done;
+bool FakeStreams::RunTo(FakeStream* stream, int64_t command) {
+  if (!Knows(stream)) return true;  // An event outlives the stream whose moment it is.
+  const auto has_come = [&] { return stream->queue.empty() || stream->done >= command; };
+  if (stream->runs) return stream->done >= command;  // Asked by a command of its own.
+  if (stream->hangs || has_come()) return has_come();
+  stream->runs = true;
+  memory_.With(stream->device, [&] {
+    while (!has_come() && RunNext(stream)) ++ran_;
+    return kCuSuccess;
+  });
+  stream->runs = false;
+  return has_come();
+}
+
+bool FakeStreams::RunNext(FakeStream* stream) {
+  Command next = std::move(stream->queue.front());
+  stream->queue.pop_front();
+  // What follows an error is dropped.
+  const int result = failed(stream->device) == kCuSuccess ? next() : kCuSuccess;
+  if (result == kNotYet || result == kNeverEnds) {
+    stream->queue.push_front(std::move(next));
+    stream->hangs = result == kNeverEnds;
+    return false;
   }
-  memory_.Close();
+  if (result != kCuSuccess) failed_[stream->device] = result;
+  ++stream->done;
+  return true;
 }
 
 }  // namespace taas::cuda::fake

@@ -1,18 +1,21 @@
-// Streams of the GPU that stands for one: what is launched runs late, in any order that streams and
-// events leave open (some of it at any call that waits, the rest when it must), and a capture keeps
-// the arguments that it was given.
+// Streams of the GPUs that stand for some: what is launched runs late, in any order that streams
+// and events leave open (some of it at any call that waits, the rest when it must), and a capture
+// keeps the arguments that it was given. What cannot run before another stream has come as far lets
+// its own stream wait; who waits for that runs all others, and then waits for other threads.
 //
 // Ownership: owns its streams, events and graphs, which are handles to those who use the driver.
 // Threads: any; one computes at a time. Errors: CUresult; a command's stays, for every call that
-// comes after, as a context's does.
+// concerns its device and comes after, as a context's does.
 
 #ifndef TRAINER_CUDA_FAKE_FAKE_STREAMS_H_
 #define TRAINER_CUDA_FAKE_FAKE_STREAMS_H_
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -21,11 +24,12 @@
 #include <vector>
 
 #include "operator/base/random.h"
-#include "trainer/testing/closed_memory.h"
+#include "trainer/cuda/fake/fake_memory.h"
 
 namespace taas::cuda::fake {
 
-// What a stream does next; CUresult.
+// What a stream does next; CUresult. kNotYet (fake_control.h): it cannot be done yet, and is tried
+// again; kNeverEnds: nor ever.
 using Command = std::function<int()>;
 
 struct FakeGraph {
@@ -34,8 +38,10 @@ struct FakeGraph {
 };
 
 struct FakeStream {
+  int device = 0;
   std::deque<Command> queue;
   int64_t launched = 0, done = 0;
+  bool runs = false, hangs = false;
   // While it captures.
   std::unique_ptr<FakeGraph> capture;
   std::thread::id captured_by;
@@ -44,6 +50,7 @@ struct FakeStream {
 
 // A moment: so many commands of a stream.
 struct FakeEvent {
+  int device = 0;
   FakeStream* stream = nullptr;
   int64_t command = 0;
   bool timed = false;
@@ -56,13 +63,15 @@ inline constexpr int64_t kCommandNs = 10'000;
 
 class FakeStreams {
  public:
-  explicit FakeStreams(ClosedMemory& memory) : memory_(memory) {}
+  explicit FakeStreams(FakeMemory& memory) : memory_(memory) {}
 
-  FakeStream* MakeStream();
+  FakeStream* MakeStream(int device);
   int DestroyStream(FakeStream* stream);
-  FakeEvent* MakeEvent(bool timed);
+  FakeEvent* MakeEvent(int device, bool timed);
   int DestroyEvent(FakeEvent* event);
 
+  // -1 of what is none.
+  int DeviceOf(FakeStream* stream);
   // Into the stream, or into what it captures.
   int Launch(FakeStream* stream, Command command);
   int Record(FakeEvent* event, FakeStream* stream, bool external);
@@ -79,11 +88,12 @@ class FakeStreams {
 
   // Of a call that a thread may not make while it captures: makes the capture invalid.
   int Forbidden();
-  // The error that stays; 0 for none.
-  int failed();
-  // It comes from the next command on.
-  void Fail(int result);
+  // The error that stays with a device; 0 for none.
+  int failed(int device);
+  // Of all devices, and what hangs goes on.
   void Forget();
+  // What commands wait for may have changed.
+  void Wake();
 
   size_t streams();
   size_t events();
@@ -96,15 +106,21 @@ class FakeStreams {
   // Of an event that is being recorded: what is done when it passes.
   Command Stamp(FakeEvent* event);
   void RunSome();
-  void RunTo(FakeStream* stream, int64_t command);
+  // Whether it has come so far.
+  bool RunTo(FakeStream* stream, int64_t command);
+  bool RunNext(FakeStream* stream);
+  // Returns when it has come so far; `lock` is held once.
+  void Await(std::unique_lock<std::recursive_mutex>& lock, FakeStream* stream, int64_t command);
 
-  ClosedMemory& memory_;
+  FakeMemory& memory_;
   std::recursive_mutex mutex_;
+  std::condition_variable_any changed_;
+  int64_t ran_ = 0;  // Commands, of all streams.
   std::set<FakeStream*> streams_;
   std::set<FakeEvent*> events_;
   std::set<FakeGraph*> graphs_;
   SeededRandom random_{7};
-  int failed_ = 0;
+  std::map<int, int> failed_;  // By device.
   int64_t now_ns_ = 0;
 };
 

@@ -10,16 +10,22 @@ namespace taas {
 BatchPrefetch::BatchPrefetch(Options options, Make make)
     : options_(options), make_(std::move(make)) {
   CHECK(options.ahead >= 1 && options.in_step >= 1) << "nothing to make ahead";
-  // Those of one step are being taken while the others are ahead.
-  slots_.resize(static_cast<size_t>(options.ahead + options.in_step));
-  for (Slot& slot : slots_) {
-    slot.features.resize(options.sizes.features);
-    slot.pixels.resize(options.sizes.pixels);
-    slot.seeds.resize(options.sizes.seeds);
-    slot.ids.resize(options.sizes.ids);
-    slot.labels.resize(options.sizes.labels);
-    slot.targets.resize(options.sizes.targets);
+  if (options.memory.empty()) {
+    // Those of one step are being taken while the others are ahead.
+    storage_.resize(static_cast<size_t>(options.ahead + options.in_step));
+    for (Storage& of : storage_) {
+      of.features.resize(options.sizes.features);
+      of.pixels.resize(options.sizes.pixels);
+      of.seeds.resize(options.sizes.seeds);
+      of.ids.resize(options.sizes.ids);
+      of.labels.resize(options.sizes.labels);
+      of.targets.resize(options.sizes.targets);
+      slots_.push_back(
+          {.rows = {of.features, of.pixels, of.seeds, of.ids, of.labels, of.targets}});
+    }
   }
+  for (const BatchRows& rows : options.memory) slots_.push_back({.rows = rows});
+  CHECK(std::ssize(slots_) > options.ahead) << "room for those ahead alone";
   thread_ = std::thread([this] { Serve(); });
 }
 
@@ -34,6 +40,46 @@ BatchPrefetch::~BatchPrefetch() {
 
 absl::Status BatchPrefetch::Take(int64_t batch, const BatchRows& rows) {
   std::unique_lock lock(mutex_);
+  Slot* const slot = Await(batch, lock);
+  lock.unlock();
+  if (slot == nullptr) return make_(batch, rows);
+  std::ranges::copy(slot->rows.features, rows.features.begin());
+  std::ranges::copy(slot->rows.pixels, rows.pixels.begin());
+  std::ranges::copy(slot->rows.seeds, rows.seeds.begin());
+  std::ranges::copy(slot->rows.ids, rows.ids.begin());
+  std::ranges::copy(slot->rows.labels, rows.labels.begin());
+  std::ranges::copy(slot->rows.targets, rows.targets.begin());
+  absl::Status status = std::exchange(slot->status, absl::OkStatus());
+  lock.lock();
+  Free(*slot);
+  return status;
+}
+
+absl::StatusOr<BatchPrefetch::Lent> BatchPrefetch::Lend(int64_t batch) {
+  std::unique_lock lock(mutex_);
+  Slot* slot = Await(batch, lock);
+  if (slot == nullptr) {
+    for (slot = Spare(); slot == nullptr; slot = Spare()) changed_.wait(lock);
+    slot->state = State::kBeingTaken;
+    slot->batch = batch;
+    lock.unlock();
+    slot->status = make_(batch, slot->rows);
+    lock.lock();
+  }
+  absl::Status status = std::exchange(slot->status, absl::OkStatus());
+  if (status.ok()) return Lent{slot->rows, static_cast<size_t>(slot - slots_.data())};
+  Free(*slot);
+  return status;
+}
+
+void BatchPrefetch::GiveBack(size_t slot) {
+  const std::lock_guard lock(mutex_);
+  CHECK(slot < slots_.size() && slots_[slot].state == State::kBeingTaken)
+      << "slot " << slot << " was not lent";
+  Free(slots_[slot]);
+}
+
+BatchPrefetch::Slot* BatchPrefetch::Await(int64_t batch, std::unique_lock<std::mutex>& lock) {
   Expect(batch);
   changed_.notify_all();
   Slot* slot = Find(batch);
@@ -42,23 +88,24 @@ absl::Status BatchPrefetch::Take(int64_t batch, const BatchRows& rows) {
     changed_.wait(lock);
     slot = Find(batch);
   }
-  if (slot == nullptr) {
-    lock.unlock();
-    return make_(batch, rows);
-  }
-  slot->state = State::kBeingTaken;
-  lock.unlock();
-  std::ranges::copy(slot->features, rows.features.begin());
-  std::ranges::copy(slot->pixels, rows.pixels.begin());
-  std::ranges::copy(slot->seeds, rows.seeds.begin());
-  std::ranges::copy(slot->ids, rows.ids.begin());
-  std::ranges::copy(slot->labels, rows.labels.begin());
-  std::ranges::copy(slot->targets, rows.targets.begin());
-  lock.lock();
-  slot->state = State::kFree;
-  slot->awaited = false;
+  if (slot != nullptr) slot->state = State::kBeingTaken;
+  return slot;
+}
+
+void BatchPrefetch::Free(Slot& slot) {
+  slot.state = State::kFree;
+  slot.awaited = false;
   changed_.notify_all();
-  return std::exchange(slot->status, absl::OkStatus());
+}
+
+BatchPrefetch::Slot* BatchPrefetch::Spare() {
+  Slot* spare = nullptr;
+  for (Slot& slot : slots_) {
+    const bool made = slot.state == State::kMade && !slot.awaited;
+    if (slot.state == State::kFree || (made && !IsExpected(slot.batch))) return &slot;
+    if (made) spare = &slot;
+  }
+  return spare;
 }
 
 // A step between two batches counts when it comes twice: between two leases of batches in turn it
@@ -113,7 +160,7 @@ void BatchPrefetch::Serve() {
       continue;
     }
     lock.unlock();
-    absl::Status status = make_(slot->batch, slot->rows());
+    absl::Status status = make_(slot->batch, slot->rows);
     lock.lock();
     slot->status = std::move(status);
     slot->state = State::kMade;

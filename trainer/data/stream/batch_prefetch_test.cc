@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -130,6 +132,69 @@ TEST_F(BatchPrefetchTest, AnErrorComesWithItsBatch) {
   for (int64_t batch = 1; batch < 8; ++batch) {
     EXPECT_EQ(Take(prefetch, batch).code(),
               batch == 3 ? absl::StatusCode::kDataLoss : absl::StatusCode::kOk);
+  }
+}
+
+// Memory of batches that are lent, of which two are at a time.
+struct LentMemory {
+  LentMemory() {
+    for (size_t i = 0; i < 3; ++i) {
+      rows.push_back({.features = std::span(features).subspan(6 * i, 6),
+                      .labels = std::span(labels).subspan(2 * i, 2)});
+    }
+  }
+  std::vector<float> features = std::vector<float>(18, -1);
+  std::vector<int32_t> labels = std::vector<int32_t>(6, -1);
+  std::vector<BatchRows> rows;
+};
+
+TEST_F(BatchPrefetchTest, ALentBatchStaysAsItIsWhileTheNextOnesAreMade) {
+  LentMemory memory;
+  BatchPrefetch prefetch({.ahead = 1, .memory = memory.rows}, Maker());
+  std::deque<BatchPrefetch::Lent> lent;
+  for (int64_t batch = 0; batch < 40; ++batch) {
+    if (lent.size() == 2) {
+      prefetch.GiveBack(lent.front().slot);
+      lent.pop_front();
+    }
+    const auto next = prefetch.Lend(batch);
+    ASSERT_THAT(next, IsOk());
+    lent.push_back(*next);
+    AwaitMade(batch + 1);
+    for (size_t i = 0; i < lent.size(); ++i) {
+      const int64_t of = batch - std::ssize(lent) + 1 + static_cast<int64_t>(i);
+      EXPECT_THAT(lent[i].rows.features, Each(static_cast<float>(of)));
+      EXPECT_THAT(lent[i].rows.labels, Each(static_cast<int32_t>(of)));
+    }
+    EXPECT_EQ(MadeBeside(batch), batch > 0) << batch;
+  }
+}
+
+TEST_F(BatchPrefetchTest, ABatchThatNobodyExpectedIsLentToo) {
+  LentMemory memory;
+  BatchPrefetch prefetch({.ahead = 1, .memory = memory.rows}, Maker());
+  std::deque<BatchPrefetch::Lent> lent;
+  for (const int64_t batch : {0, 1, 90, 7, 8, 9, 3}) {
+    if (lent.size() == 2) {
+      prefetch.GiveBack(lent.front().slot);
+      lent.pop_front();
+    }
+    const auto next = prefetch.Lend(batch);
+    ASSERT_THAT(next, IsOk());
+    EXPECT_THAT(next->rows.features, Each(static_cast<float>(batch)));
+    lent.push_back(*next);
+  }
+}
+
+TEST_F(BatchPrefetchTest, ABatchThatCannotBeMadeIsNotLent) {
+  LentMemory memory;
+  BatchPrefetch prefetch({.ahead = 1, .memory = memory.rows}, Maker());
+  ASSERT_THAT(prefetch.Lend(0), IsOk());
+  bad_ = 1;
+  for (int again = 0; again < 5; ++again) {
+    const absl::Status status = prefetch.Lend(1).status();
+    EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
+    if (status.ok()) prefetch.GiveBack(1);
   }
 }
 

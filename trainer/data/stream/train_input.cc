@@ -14,6 +14,10 @@ namespace {
 // A window that is trained on, and the next one, which is read meanwhile.
 constexpr int64_t kWindowsInMemory = 2;
 
+// Batches of data in memory that are made ahead: to gather and augment one takes less than a step,
+// or it would take no longer with more.
+constexpr int64_t kAheadInMemory = 1;
+
 BatchPlan PlanOf(const DataSets& data, const TrainInput::Options& options) {
   BatchPlan::Options plan{.seed = options.seed,
                           .examples = data.train_examples(),
@@ -25,28 +29,45 @@ BatchPlan PlanOf(const DataSets& data, const TrainInput::Options& options) {
 }  // namespace
 
 TrainInput::TrainInput(const DataSets& data, const Options& options)
-    : data_(data), seed_(options.seed), plan_(PlanOf(data, options)) {
-  if (!data.stream) return;
-  const StreamingOptions& streaming = data.streaming;
-  stream_.emplace(*data.stream, plan_,
-                  BlockCache::Options{
-                      .blocks_max = kWindowsInMemory * streaming.blocks().per_window,
-                      .readers = static_cast<int>(streaming.readers)});
-  if (streaming.prefetch == 0) return;
-  const size_t rows = static_cast<size_t>(options.batch_size);
+    : data_(data),
+      seed_(options.seed),
+      plan_(PlanOf(data, options)),
+      lends_(!options.memory.empty()) {
+  if (data.stream) {
+    const StreamingOptions& streaming = data.streaming;
+    stream_.emplace(*data.stream, plan_,
+                    BlockCache::Options{
+                        .blocks_max = kWindowsInMemory * streaming.blocks().per_window,
+                        .readers = static_cast<int>(streaming.readers)});
+  }
+  const auto make = [this](int64_t batch, const BatchRows& out) { return Make(batch, out); };
+  if (lends_) {
+    CHECK(options.memory.size() > kLentMax) << "no memory for batches ahead";
+    const auto ahead = static_cast<int64_t>(options.memory.size() - kLentMax);
+    prefetch_.emplace(BatchPrefetch::Options{.ahead = ahead, .memory = options.memory}, make);
+    return;
+  }
+  if (!data.stream || data.streaming.prefetch == 0) return;
+  prefetch_.emplace(BatchPrefetch::Options{.ahead = data.streaming.prefetch * options.towers,
+                                           .in_step = options.towers,
+                                           .sizes = SizesOf(data, options.batch_size)},
+                    make);
+}
+
+BatchPrefetch::Sizes TrainInput::SizesOf(const DataSets& data, int64_t batch_size) {
+  const auto rows = static_cast<size_t>(batch_size);
   const auto all = [rows](int64_t width) { return rows * static_cast<size_t>(width); };
   const Dataset& train = data.train;
-  prefetch_.emplace(
-      BatchPrefetch::Options{
-          .ahead = streaming.prefetch * options.towers,
-          .in_step = options.towers,
-          .sizes = {.features = all(train.features() - train.pixels() - train.ids()),
-                    .pixels = all(train.pixels()),
-                    .seeds = data.augment.any() && train.pixels() > 0 ? rows : 0,
-                    .ids = all(train.ids()),
-                    .labels = all(train.labels_per_example()),
-                    .targets = all(train.target_width())}},
-      [this](int64_t batch, const BatchRows& out) { return Make(batch, out); });
+  return {.features = all(train.features() - train.pixels() - train.ids()),
+          .pixels = all(train.pixels()),
+          .seeds = data.augment.any() && train.pixels() > 0 ? rows : 0,
+          .ids = all(train.ids()),
+          .labels = all(train.labels_per_example()),
+          .targets = all(train.target_width())};
+}
+
+int64_t TrainInput::AheadOf(const DataSets& data) {
+  return data.stream ? data.streaming.prefetch : kAheadInMemory;
 }
 
 absl::Status TrainInput::Fill(int64_t batch, const BatchRows& rows) {

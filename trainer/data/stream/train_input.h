@@ -10,11 +10,14 @@
 #ifndef TRAINER_DATA_STREAM_TRAIN_INPUT_H_
 #define TRAINER_DATA_STREAM_TRAIN_INPUT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/load_data.h"
 #include "trainer/data/stream/batch_prefetch.h"
@@ -28,12 +31,27 @@ class TrainInput {
     uint64_t seed = 0;
     int64_t batch_size = 0;
     int64_t towers = 1;  // Batches that are taken together.
+    // Of batches that are lent (BatchPrefetch::Options::memory): so many are made ahead as are not
+    // lent, which kLentMax are at most. Empty: none is lent.
+    std::vector<BatchRows> memory{};
   };
+  // Of a step that is under way, and of the next.
+  static constexpr size_t kLentMax = 2;
+
+  // Of a batch.
+  static BatchPrefetch::Sizes SizesOf(const DataSets& data, int64_t batch_size);
+  // Batches that are to be made ahead where they are lent: of a stream as its options say.
+  static int64_t AheadOf(const DataSets& data);
+
   TrainInput(const DataSets& data, const Options& options);
 
   // `rows` has room for what batch_size examples have: features, pixels (and seeds if they are to
   // be augmented) or ids, and labels or targets.
   absl::Status Fill(int64_t batch, const BatchRows& rows);
+  // Where there is memory for that: the batch where it was made, until it is given back.
+  bool lends() const { return lends_; }
+  absl::StatusOr<BatchPrefetch::Lent> Lend(int64_t batch) { return prefetch_->Lend(batch); }
+  void GiveBack(const BatchPrefetch::Lent& lent) { prefetch_->GiveBack(lent.slot); }
 
   const BatchPlan& plan() const { return plan_; }
 
@@ -45,6 +63,7 @@ class TrainInput {
   const DataSets& data_;
   const uint64_t seed_;
   const BatchPlan plan_;
+  const bool lends_;
   std::optional<StreamedSet> stream_;
   std::optional<BatchPrefetch> prefetch_;  // The last: its thread uses the others.
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -111,6 +112,45 @@ class TrainInputTest : public ::testing::Test {
 };
 
 const json kStreaming = {{"shuffleBuffer", 128}, {"readers", 2}, {"prefetch", 2}};
+
+// Data in memory, and of a stream: in memory that is lent lies what Fill copies.
+TEST_F(TrainInputTest, WhatIsLentIsWhatIsFilled) {
+  for (const json& streaming : {json(), json({{"shuffleBuffer", 100}})}) {
+    const DataSets data = Load(streaming);
+    TrainInput filled(data, {.seed = 7, .batch_size = kBatch});
+    const auto ahead = static_cast<size_t>(TrainInput::AheadOf(data));
+    ASSERT_GT(ahead, 0u);
+    const size_t count = ahead + TrainInput::kLentMax;
+    std::vector<uint8_t> pixels(count * 2 * kBatch);
+    std::vector<int32_t> labels(count * kBatch);
+    TrainInput::Options options{.seed = 7, .batch_size = kBatch};
+    EXPECT_EQ(TrainInput::SizesOf(data, kBatch).pixels, size_t{2 * kBatch});
+    for (size_t i = 0; i < count; ++i) {
+      options.memory.push_back(
+          {.pixels = std::span(pixels).subspan(i * 2 * kBatch, 2 * kBatch),
+           .labels = std::span(labels).subspan(i * kBatch, kBatch)});
+    }
+    EXPECT_FALSE(filled.lends());
+    TrainInput input(data, options);
+    ASSERT_TRUE(input.lends());
+    std::vector<BatchPrefetch::Lent> lent;
+    for (const int64_t batch : {0, 1, 2, 3, 40, 41, 42, 5}) {
+      if (lent.size() == TrainInput::kLentMax) {
+        input.GiveBack(lent.front());
+        lent.erase(lent.begin());
+      }
+      const auto next = input.Lend(batch);
+      ASSERT_THAT(next, IsOk());
+      lent.push_back(*next);
+      std::vector<int64_t> examples;
+      for (size_t i = 0; i < kBatch; ++i) {
+        examples.push_back(next->rows.pixels[2 * i] + 256 * next->rows.pixels[2 * i + 1]);
+        EXPECT_EQ(next->rows.labels[i], examples.back() % 10);
+      }
+      EXPECT_EQ(examples, Examples(filled, batch)) << "batch " << batch;
+    }
+  }
+}
 
 TEST_F(TrainInputTest, StreamedAndPrefetchedBatchesAreThoseOfThePlan) {
   const DataSets data = Load(kStreaming);

@@ -1,6 +1,7 @@
 #include "trainer/kernels/cpu/update_kernels.h"
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,29 +43,40 @@ absl::StatusOr<std::unique_ptr<Optimizer>> RuleOf(const std::string& name,
   return Optimizer::Make(options);
 }
 
+// A variable among those of an update.
+struct Part {
+  size_t at = 0;  // Where it begins in each of the arrays.
+  TensorType type{};
+};
+
 KernelFactory Apply(const std::string& name) {
   return [name](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     ASSIGN_OR_RETURN(std::shared_ptr<const Optimizer> rule, RuleOf(name, spec.attributes));
-    const TensorType type = spec.inputs[0];
+    std::vector<Part> variables;
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      variables.push_back({static_cast<size_t>(PlaceOf(spec, i)), spec.inputs[i]});
+    }
     const size_t slots = rule->slots().size();
     // Made once, so that a step allocates nothing.
     const auto in = std::make_shared<std::vector<std::span<const float>>>(slots);
     const auto out = std::make_shared<std::vector<std::span<float>>>(slots);
     return Kernel{.run = [=](const KernelCall& call) {
       if (call.block->fault.found()) return absl::OkStatus();
-      const size_t count = CountOf(type);
-      for (size_t slot = 0; slot < slots; ++slot) {
-        (*in)[slot] = {call.in(2 + slot), count};
-        (*out)[slot] = {call.out(1 + slot), count};
+      for (const auto& [at, type] : variables) {
+        const size_t count = CountOf(type);
+        for (size_t slot = 0; slot < slots; ++slot) {
+          (*in)[slot] = {call.in(2 + slot) + at, count};
+          (*out)[slot] = {call.out(1 + slot) + at, count};
+        }
+        rule->Update(call.block->update,
+                     {.gradient = {call.in(0) + at, count},
+                      .in = {call.in(1) + at, count},
+                      .out = {call.out(0) + at, count},
+                      .slots_in = *in,
+                      .slots_out = *out,
+                      .rows = RowsAt(call, 2 + slots, type),
+                      .threads = call.threads});
       }
-      rule->Update(call.block->update,
-                   {.gradient = {call.in(0), count},
-                    .in = {call.in(1), count},
-                    .out = {call.out(0), count},
-                    .slots_in = *in,
-                    .slots_out = *out,
-                    .rows = RowsAt(call, 2 + slots, type),
-                    .threads = call.threads});
       return absl::OkStatus();
     }};
   };
@@ -119,6 +131,14 @@ absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
   }};
 }
 
+absl::StatusOr<Kernel> LossUnlessFault(const KernelSpec&) {
+  return Kernel{.run = [](const KernelCall& call) {
+    *call.out() = call.block->fault.found() ? std::numeric_limits<float>::quiet_NaN()
+                                            : *call.in(0);
+    return absl::OkStatus();
+  }};
+}
+
 }  // namespace
 
 void AddUpdateKernels(KernelRegistry* kernels) {
@@ -134,6 +154,7 @@ void AddUpdateKernels(KernelRegistry* kernels) {
   add(kFinishGradients, FinishGradients);
   add(kMeanGradients, MeanGradients);
   add(kCheckLoss, CheckLoss);
+  add(kLossUnlessFault, LossUnlessFault);
 }
 
 }  // namespace taas

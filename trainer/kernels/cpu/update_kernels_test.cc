@@ -181,5 +181,22 @@ TEST(MeanGradientsTest, IsThatOfAllTowersInTheRowsThatAreListed) {
   }
 }
 
+TEST(LossUnlessFaultTest, IsNoNumberInAStepThatHasAFault) {
+  const std::vector<TensorType> types(1);
+  const auto kernel = MakeKernel(CpuRuntime(), kLossUnlessFault,
+                                 {.attributes = {}, .inputs = types, .outputs = types});
+  ASSERT_THAT(kernel, IsOk());
+  const float loss = 2;
+  float told = 0;
+  const void* const in[] = {&loss};
+  void* const out[] = {&told};
+  StepBlock block;
+  ASSERT_THAT(kernel->kernel.run({.inputs = in, .outputs = out, .block = &block}), IsOk());
+  EXPECT_EQ(told, 2);
+  block.fault.kind = Fault::Kind::kId;
+  ASSERT_THAT(kernel->kernel.run({.inputs = in, .outputs = out, .block = &block}), IsOk());
+  EXPECT_TRUE(std::isnan(told));
+}
+
 }  // namespace
 }  // namespace taas

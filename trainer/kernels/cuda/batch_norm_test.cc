@@ -2,6 +2,7 @@
 // and of several.
 
 #include <cstdint>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "trainer/kernels/cuda/testing/twin.h"
@@ -40,6 +41,14 @@ TEST(BatchNormTest, KeepsTheVariancesDigits) {
   OpCase far = Norm(257, 3, 1'000);
   far.tolerance = 1e-3;  // A float at 1,000 has steps of 6e-5, and a mean of it errors of more.
   ExpectTwin(far);
+}
+
+// A mean that is begun with another number is a little off, which shows where it is very small.
+TEST(BatchNormTest, OfEqualRowsTheMeanIsTheirNumberHoweverSmall) {
+  OpCase equal = Norm(64, 3, 0);
+  equal.inputs[0] = Floats(Shape({64, 3}), std::vector<float>(64 * 3, 0x1p-30f));
+  equal.tolerance = 0;
+  ExpectTwin(equal);
 }
 
 TEST(BatchNormTest, GradientIsItsTwin) {

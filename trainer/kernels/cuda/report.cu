@@ -1,6 +1,8 @@
-// Whether the loss is a number. One thread: it is one.
+// Whether the loss is a number, and what others are told of it. One thread: it is one.
 
 #include "trainer/kernels/cuda/report.h"
+
+#include <limits>
 
 #include "trainer/kernels/cuda/kernels.h"
 
@@ -12,4 +14,9 @@ extern "C" __global__ void CheckLossKernel(const CheckLossParams p) {
   const float loss = *p.loss;
   if (fabsf(loss) <= kLargest) return;  // Never of NaN.
   Report(p.report, {.kind = Fault::Kind::kLoss, .loss = loss});
+}
+
+extern "C" __global__ void LossUnlessFaultKernel(const LossUnlessFaultParams p) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  *p.out = p.block->fault.kind == Fault::Kind::kNone ? *p.loss : kNaN;
 }

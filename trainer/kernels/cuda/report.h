@@ -32,6 +32,13 @@ struct CheckLossParams {
   ReportTo report;
 };
 
+// out = loss, or NaN in a step that has a fault: a mean over several GPUs tells it to all of them.
+struct LossUnlessFaultParams {
+  const float* loss;
+  const StepBlock* block;
+  float* out;
+};
+
 #if defined(__CUDACC__) || defined(TRAINER_CUDA_EMULATE_CUDA_ON_HOST_H_)
 
 // Keeps it if it is the first by the order of the kernels. By one thread of a launch.

@@ -1,6 +1,8 @@
 #include "trainer/kernels/cuda/update_ops.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,30 +31,75 @@ static_assert(offsetof(RmsPropUpdate, epsilon) == 3 * sizeof(float));
 static_assert(offsetof(FtrlUpdate, l1) == 1 * sizeof(float));
 static_assert(offsetof(FtrlUpdate, l2) == 2 * sizeof(float));
 
+constexpr int64_t kUpdateElementsMin = 1'024, kUpdateElementsMax = 8'192;
+
+// The variables of an update, of which each launch has as many as its arguments have room for.
+struct Update {
+  KernelRef<UpdateParams> kernel;
+  size_t slots = 0;  // The rule's own.
+  bool averages = false;
+  std::vector<UpdatePart> parts{};
+  UpdateParams params{};
+
+  absl::Status Over(const KernelCall& call) const;
+};
+
+absl::Status Update::Over(const KernelCall& call) const {
+  UpdateParams now = params;
+  now.block = call.block;
+  now.gradient = call.in(0);
+  now.value = call.out(0);
+  for (size_t slot = 0; slot < slots; ++slot) now.slots[slot] = call.out(1 + slot);
+  if (averages) now.average = call.out(1 + slots);
+  const size_t rows = call.inputs.size() - 2;
+  now.rows = call.in_int32(rows);
+  now.rows_count = call.in_int32(rows + 1);
+  Grid grid{.x = 0, .threads = kBlockThreads};
+  const auto launch = [&]() -> absl::Status {
+    RETURN_IF_ERROR(Launch(call, kernel, grid, now));
+    grid.x = 0;
+    now.parts_count = 0;
+    return absl::OkStatus();
+  };
+  for (const UpdatePart& part : parts) {
+    UpdatePart& of_launch = now.parts[now.parts_count++];
+    of_launch = part;
+    of_launch.first_block = static_cast<int32_t>(grid.x);
+    grid.x += static_cast<unsigned>((part.count + now.elements - 1) / now.elements);
+    if (now.parts_count < UpdateParams::kPartsMax) continue;
+    RETURN_IF_ERROR(launch());
+  }
+  return launch();
+}
+
+// Those that have elements.
+std::vector<UpdatePart> PartsOf(const KernelSpec& spec) {
+  std::vector<UpdatePart> parts;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const int64_t count = spec.inputs[i].shape.count();
+    if (count > 0) parts.push_back({.at = PlaceOf(spec, i), .count = count});
+  }
+  return parts;
+}
+
 // A rule that has `slots` slots besides the average.
 KernelFactory Apply(KernelRef<UpdateParams> kernel, size_t slots) {
   return [=](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     const Shape& shape = spec.inputs[0].shape;
-    const bool averages = spec.attributes.Bool("averages");
-    UpdateParams params{.width = shape.rank() == 2 ? shape.dim(1) : 1,
-                        .count = shape.count(),
-                        .power = -spec.attributes.Number("learning_rate_power"),
-                        .nesterov = spec.attributes.Bool("nesterov"),
-                        .centered = spec.attributes.Bool("centered")};
-    const bool is_centered = kernel.index == kApplyRmsPropKernel.index && params.centered;
-    const size_t own = slots + (is_centered ? 1 : 0);
-    return Kernel{.run = [=](const KernelCall& call) {
-      UpdateParams now = params;
-      now.block = call.block;
-      now.gradient = call.in(0);
-      now.value = call.out(0);
-      for (size_t slot = 0; slot < own; ++slot) now.slots[slot] = call.out(1 + slot);
-      if (averages) now.average = call.out(1 + own);
-      const size_t rows = call.inputs.size() - 2;
-      now.rows = call.in_int32(rows);
-      now.rows_count = call.in_int32(rows + 1);
-      return Launch(call, kernel, ForRounds(now.count), now);
-    }};
+    Update update{.kernel = kernel,
+                  .slots = slots,
+                  .averages = spec.attributes.Bool("averages"),
+                  .parts = PartsOf(spec),
+                  .params = {.width = shape.rank() == 2 ? shape.dim(1) : 1,
+                             .power = -spec.attributes.Number("learning_rate_power"),
+                             .nesterov = spec.attributes.Bool("nesterov"),
+                             .centered = spec.attributes.Bool("centered")}};
+    if (kernel.index == kApplyRmsPropKernel.index && update.params.centered) ++update.slots;
+    int64_t all = 0;
+    for (const UpdatePart& part : update.parts) all += part.count;
+    update.params.elements = UpdateElements(all);
+    return Kernel{.run = [update = std::make_shared<const Update>(std::move(update))](
+                             const KernelCall& call) { return update->Over(call); }};
   };
 }
 
@@ -163,7 +210,21 @@ absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
   }};
 }
 
+absl::StatusOr<Kernel> LossUnlessFault(const KernelSpec&) {
+  return Kernel{.run = [](const KernelCall& call) {
+    return Launch(call, kLossUnlessFaultKernel, {.threads = 1},
+                  {.loss = call.in(0), .block = call.block, .out = call.out()});
+  }};
+}
+
 }  // namespace
+
+int32_t UpdateElements(int64_t all) {
+  const int64_t even = (all + kRoundBlocksMax - 1) / kRoundBlocksMax;
+  return static_cast<int32_t>(
+      std::clamp((even + kUpdateElementsMin - 1) / kUpdateElementsMin * kUpdateElementsMin,
+                 kUpdateElementsMin, kUpdateElementsMax));
+}
 
 void AddUpdateKernels(KernelRegistry* kernels) {
   const auto add = [kernels](std::string_view op, KernelFactory factory) {
@@ -178,6 +239,7 @@ void AddUpdateKernels(KernelRegistry* kernels) {
   add(kFinishGradients, FinishGradients);
   add(kMeanGradients, MeanGradients);
   add(kCheckLoss, CheckLoss);
+  add(kLossUnlessFault, LossUnlessFault);
 }
 
 }  // namespace taas::cuda

@@ -4,16 +4,20 @@
 // A product that is added to is rounded once on some processors and twice on others, and so on
 // GPUs: bits are the same where there is none.
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/step_block.h"
 #include "trainer/kernels/cuda/testing/twin.h"
+#include "trainer/kernels/cuda/update_ops.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/optimizer/update_ops.h"
 
@@ -123,6 +127,95 @@ TEST(UpdateTest, ChangesNothingInAStepThatHasAFault) {
   }
 }
 
+// Several in arrays of one layout, with some elements between them that are nobody's.
+struct Variables {
+  std::string rule;
+  int64_t step = 2;
+  std::vector<Shape> shapes{};
+};
+
+std::vector<int64_t> PlacesOf(const Variables& variables) {
+  constexpr int64_t kBetween = 3;
+  std::vector<int64_t> places = {kBetween};
+  for (const Shape& shape : variables.shapes) {
+    places.push_back(places.back() + shape.count() + kBetween);
+  }
+  return places;
+}
+
+OpCase CaseOf(const Variables& variables) {
+  std::vector<int64_t> places = PlacesOf(variables);
+  OpCase of = CaseOf(Update{variables.rule, variables.step, Shape({places.back()})});
+  places.pop_back();
+  of.attributes.Set(kPlaces, std::move(places));
+  of.spec.clear();
+  for (const Shape& shape : variables.shapes) of.spec.push_back({DType::kFloat32, shape});
+  return of;
+}
+
+TEST(UpdateTest, OfManyVariablesEachRuleIsItsTwin) {
+  const std::vector<Shape> shapes = {Shape({1}), Shape({5, 7}), Shape({0}), Shape({1'025}),
+                                     Shape()};
+  for (const char* const rule : kRules) {
+    for (const int64_t step : {1, 2}) {
+      OpCase of = CaseOf(Variables{rule, step, shapes});
+      of.orders = 3;  // Each variable by itself is held in all.
+      ExpectTwin(of);
+    }
+  }
+}
+
+TEST(UpdateTest, ManyVariablesHaveTheBitsOfEachByItself) {
+  for (const char* const rule : kRules) {
+    const Variables variables{rule, 2, {Shape({1'500}), Shape({3, 4}), Shape({2'049})}};
+    const OpCase together = CaseOf(variables);
+    const std::vector<HostTensor> all = OnGpu(together);
+    const std::vector<int64_t> places = PlacesOf(variables);
+    for (size_t i = 0; i < variables.shapes.size(); ++i) {
+      OpCase alone = CaseOf(Update{rule, 2, variables.shapes[i]});
+      const auto count = static_cast<size_t>(variables.shapes[i].count());
+      const auto begin = static_cast<size_t>(places[i]);
+      for (size_t input = 0; input + 2 < alone.inputs.size(); ++input) {
+        const auto values = together.inputs[input].As<float>().subspan(begin, count);
+        alone.inputs[input] = Floats(variables.shapes[i], {values.begin(), values.end()});
+      }
+      const std::vector<HostTensor> one = OnGpu(alone);
+      ASSERT_EQ(one.size(), all.size());
+      for (size_t output = 0; output < one.size(); ++output) {
+        const auto values = all[output].As<float>().subspan(begin, count);
+        const auto wanted = one[output].As<float>();
+        EXPECT_TRUE(std::memcmp(values.data(), wanted.data(), wanted.size_bytes()) == 0)
+            << rule << ", variable " << i << ", output " << output;
+      }
+    }
+  }
+}
+
+TEST(UpdateTest, OfManyVariablesNothingIsChangedInAStepThatHasAFault) {
+  OpCase of = CaseOf(Variables{kRules[5], 2, {Shape({5}), Shape({2, 3})}});
+  of.tolerance = 0;
+  of.block.fault = {.kernel = 3, .kind = Fault::Kind::kLoss};
+  ExpectTwin(of);
+}
+
+TEST(UpdateTest, OfMoreVariablesThanALaunchHasRoomFor) {
+  for (const size_t count : {160, 161}) {
+    OpCase of = CaseOf(Variables{kRules[4], 2, std::vector<Shape>(count, Shape({2}))});
+    EXPECT_EQ(CostsOf(of).launches, count == 160 ? 1 : 2);
+    of.orders = 1;
+    ExpectTwin(of);
+  }
+}
+
+// A large variable has more blocks than a GPU runs at once, so that the last ones end together; a
+// block never has more than some rounds of its threads.
+TEST(UpdateTest, ElementsOfABlockGrowWithTheModelUpToALimit) {
+  EXPECT_EQ(UpdateElements(0), 1'024);
+  EXPECT_EQ(UpdateElements(1'056 * 1'024), 1'024);
+  EXPECT_EQ(UpdateElements(1'056 * 1'024 + 1), 2'048);
+  EXPECT_EQ(UpdateElements(124'000'000), 8'192);
+}
+
 // 28 bytes per element, and 37 of the step's numbers for each of 256 threads.
 TEST(UpdateTest, AdamIsOnePass) {
   EXPECT_EQ(CostsOf(CaseOf({.rule = kRules[4], .shape = Shape({512})})),
@@ -141,6 +234,18 @@ TEST(CheckLossTest, ReportsWhatIsNoNumber) {
     check.block.fault = {.kernel = 2, .kind = Fault::Kind::kId, .at = 4};
     ExpectTwin(check);
   }
+}
+
+TEST(LossUnlessFaultTest, IsNoNumberInAStepThatHasAFault) {
+  OpCase of{.op = kLossUnlessFault,
+            .inputs = {Floats(Shape(), {1.25f})},
+            .in_place = {-1},
+            .spec = {{DType::kFloat32, Shape()}}};
+  ExpectTwin(of);
+  EXPECT_EQ(OnGpu(of)[0].As<float>()[0], 1.25f);
+  of.block.fault = {.kernel = 2, .kind = Fault::Kind::kId, .at = 4};
+  ExpectTwin(of);
+  EXPECT_TRUE(std::isnan(OnGpu(of)[0].As<float>()[0]));
 }
 
 struct Finish {

@@ -1,10 +1,12 @@
 // w -= what a rule makes of the gradient, its slots and the numbers of the step.
 //
-// A thread goes round with the whole grid, neighbours side by side, over all elements or over those
-// of the rows that are listed, whose number only the device knows. Each rule is one pass over
-// memory: the gradient and the variable, each slot and the average, read once and written once:
-// 12 bytes per element of ApplySgd, 28 of ApplyAdam, 8 more with an average. So bound by memory;
-// the rule's numbers stay in registers.
+// One launch has many variables, which lie in arrays of one layout. Each has blocks of its own, so
+// many elements a block and no more, that a large variable and a small one keep the GPU equally
+// busy: a block finds its variable by halving, and its threads go over the elements side by side,
+// or over those of the rows that are listed, whose number only the device knows. Each rule is one
+// pass over memory: the gradient and the variable, each slot and the average, read once and written
+// once: 12 bytes per element of ApplySgd, 28 of ApplyAdam, 8 more with an average. So bound by
+// memory; the rule's numbers stay in registers.
 
 #include "trainer/kernels/cuda/updates.h"
 
@@ -15,18 +17,34 @@ using namespace taas::cuda;
 
 namespace {
 
+// The variable of this block: the last whose first block is not behind it.
+__device__ const UpdatePart& PartOfBlock(const UpdateParams& p) {
+  int low = 0, high = p.parts_count - 1;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (p.parts[middle].first_block <= static_cast<int>(blockIdx.x)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return p.parts[low];
+}
+
 // `update` makes the new value of (gradient, value, place), and of the slots at that place.
 template <typename Update>
 __device__ void UpdateEach(const UpdateParams& p, const Update& update) {
   if (p.block->fault.kind != Fault::Kind::kNone) return;
   const UpdateScalars& scalars = p.block->update;
+  const UpdatePart& part = PartOfBlock(p);
   const bool listed = p.rows != nullptr && scalars.keeps_zeros;
-  const int64_t count = listed ? *p.rows_count * p.width : p.count;
+  const int64_t count = listed ? *p.rows_count * p.width : part.count;
   const float share = scalars.average_share;
   const bool starts = scalars.starts_average;
-  const int64_t step = int64_t{gridDim.x} * blockDim.x;
-  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
-    const int64_t at = listed ? p.rows[i / p.width] * p.width + i % p.width : i;
+  const int64_t first = int64_t{static_cast<int>(blockIdx.x) - part.first_block} * p.elements;
+  const int64_t end = first + p.elements < count ? first + p.elements : count;
+  for (int64_t i = first + threadIdx.x; i < end; i += blockDim.x) {
+    const int64_t at = part.at + (listed ? p.rows[i / p.width] * p.width + i % p.width : i);
     const float before = p.value[at];
     const float after = update(p.gradient[at], before, at);
     p.value[at] = after;

@@ -151,7 +151,7 @@ std::vector<HostTensor> OnGpu(const OpCase& of) {
   std::vector<HostTensor> outputs;
   for (size_t i = 0; i < OutputsOf(of, prepared); ++i) {
     // Of a card that has failed what was there before, so that the test goes on.
-    outputs.push_back({.type = prepared.outputs[i],
+    outputs.push_back({.type = OutputType(of, prepared, i),
                        .bytes = results ? results->outputs[i] : Before(of, prepared, i)});
   }
   return outputs;

@@ -97,7 +97,8 @@ std::vector<HostTensor> OnGpu(const OpCase& of) {
   std::optional<Results> results = Emulated(of, prepared, {});
   std::vector<HostTensor> outputs;
   for (size_t i = 0; results && i < results->outputs.size(); ++i) {
-    outputs.push_back({.type = prepared.outputs[i], .bytes = std::move(results->outputs[i])});
+    outputs.push_back(
+        {.type = OutputType(of, prepared, i), .bytes = std::move(results->outputs[i])});
   }
   return outputs;
 }

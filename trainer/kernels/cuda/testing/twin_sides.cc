@@ -88,9 +88,14 @@ size_t OutputsOf(const OpCase& of, const Prepared& prepared) {
   return of.spec.empty() ? prepared.outputs.size() : of.in_place.size();
 }
 
+TensorType OutputType(const OpCase& of, const Prepared& prepared, size_t output) {
+  const int input = InPlace(of, output);
+  return input >= 0 ? of.inputs[static_cast<size_t>(input)].type : prepared.outputs[output];
+}
+
 Bytes Before(const OpCase& of, const Prepared& prepared, size_t output) {
   if (!of.before.empty()) return of.before[output].bytes;
-  return Bytes(BytesOf(prepared.outputs[output]), kLeftAlone);
+  return Bytes(BytesOf(OutputType(of, prepared, output)), kLeftAlone);
 }
 
 std::optional<Results> ByTwin(const OpCase& of, const Prepared& prepared) {
@@ -134,10 +139,7 @@ double ExpectSame(const OpCase& of, const Prepared& prepared, const Results& got
   double largest = 0;
   for (size_t i = 0; i < wanted.outputs.size() && !of.wrong_data; ++i) {
     const std::string what = of.op + " " + how + ": output " + std::to_string(i);
-    const int input = InPlace(of, i);
-    const DType dtype = input >= 0 ? of.inputs[static_cast<size_t>(input)].type.dtype
-                                   : prepared.outputs[i].dtype;
-    if (dtype == DType::kFloat32) {
+    if (OutputType(of, prepared, i).dtype == DType::kFloat32) {
       const Difference apart = DifferenceOf(FloatsOf(got.outputs[i]), FloatsOf(wanted.outputs[i]));
       EXPECT_LE(apart.relative, of.tolerance) << what << ": " << apart.text;
       largest = std::max(largest, apart.relative);

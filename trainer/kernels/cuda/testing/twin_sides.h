@@ -40,6 +40,7 @@ std::optional<Kernel> MakeKernel(const OpCase& of, const Prepared& prepared,
 // The input in whose place an output lies, or -1.
 int InPlace(const OpCase& of, size_t output);
 size_t OutputsOf(const OpCase& of, const Prepared& prepared);
+TensorType OutputType(const OpCase& of, const Prepared& prepared, size_t output);
 // What lies in it before the op.
 Bytes Before(const OpCase& of, const Prepared& prepared, size_t output);
 
