@@ -291,6 +291,12 @@ std::vector<RuleTwin> StrategyRules() {
       {at, "is of mode Sync only", ".backupWorkers", OfMode("Sync", "backupWorkers")},
       {at, "says the same as backupWorkers in another way; give one of them",
        ".replicasToAggregate", OneWayToCount},
+      {at, "is of type ParameterServer and mode Async only", ".maxStaleness",
+       [](const Json& self, const Json*) {
+         const bool is_async = ValueAt(self, {"type"}) == "ParameterServer" &&
+                               ValueAt(self, {"mode"}) == "Async";
+         return is_async || !self.contains("maxStaleness");
+       }},
       {at, "is of type Towers only", ".towers",
        [](const Json& self, const Json*) {
          return ValueAt(self, {"type"}) == "Towers" || !self.contains("towers");

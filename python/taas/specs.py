@@ -158,6 +158,7 @@ class StrategySpec(TypedDict, total=False):
     mode: Literal["Async", "Sync"]
     replicasToAggregate: int
     backupWorkers: int | str
+    maxStaleness: int
     towers: int
 
 

@@ -59,6 +59,17 @@ void BatchTurns::EndStep() {
   under_way_.clear();
 }
 
+void BatchTurns::Commit(int64_t batch) {
+  pool_.Commit(batch);
+  delivered_.erase(batch);
+  std::erase_if(under_way_, [batch](const auto& entry) { return entry.second == batch; });
+}
+
+std::optional<int64_t> BatchTurns::of(const Pusher& pusher) const {
+  const auto found = under_way_.find(pusher);
+  return found == under_way_.end() ? std::nullopt : std::optional(found->second);
+}
+
 size_t BatchTurns::under_way() const {
   std::set<int64_t> batches;
   for (const auto& [pusher, batch] : under_way_) {

@@ -42,8 +42,11 @@ class BatchTurns {
   void Undo(int64_t batch);
   // The step is made of all that is delivered; the rest goes back.
   void EndStep();
+  // The step is made of `batch`, which is delivered; who else has it, has it no more.
+  void Commit(int64_t batch);
 
-  bool has(const Pusher& pusher) const { return under_way_.count(pusher) != 0; }
+  // The batch that `pusher` has.
+  std::optional<int64_t> of(const Pusher& pusher) const;
   size_t delivered() const { return delivered_.size(); }
   // Batches that somebody computes now and nobody has delivered.
   size_t under_way() const;

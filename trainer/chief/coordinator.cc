@@ -74,6 +74,8 @@ absl::Status Coordinator::LoadStart(const StopFlag& stop) {
     const auto replicas = static_cast<int64_t>(options_.cluster.training_replicas().size());
     ASSIGN_OR_RETURN(const int64_t gradients, GradientsPerStep(config, replicas));
     aggregate = static_cast<int>(gradients);
+  } else if (config.max_staleness) {
+    aggregate = 1;  // The servers say whose turn it is.
   }
   desk_.With([&](FrontDesk::State& state) { state.aggregate = aggregate; });
   holder_ = MakeHolder(aggregate, stop);
@@ -105,6 +107,7 @@ std::unique_ptr<ModelHolder> Coordinator::MakeHolder(int aggregate,
           .optimizer = options_.config.optimizer,
           .max_steps = options_.config.max_steps,
           .aggregate = aggregate,
+          .max_staleness = options_.config.max_staleness,
           .chief_pod = options_.self.pod,
           .record = options_.record});
 }

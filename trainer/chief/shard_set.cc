@@ -70,6 +70,7 @@ absl::Status ShardSet::Begin(const Generation& generation, Snapshot& cut) {
         .step = cut.step,
         .max_steps = options_.max_steps,
         .aggregate = options_.aggregate,
+        .max_staleness = options_.max_staleness,
         .named = std::vector(generation.members.begin(), generation.members.end()),
         .chief_pod = options_.chief_pod};
     const absl::Status configured =

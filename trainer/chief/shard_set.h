@@ -44,6 +44,7 @@ class ShardSet : public ModelHolder {
     std::string optimizer;  // JSON.
     int64_t max_steps = 0;
     int aggregate = 0;      // Gradients of one step; 0: asynchronous.
+    std::optional<int64_t> max_staleness{};  // Of ps::ShardConfig.
     int64_t chief_pod = 0;
     ps::CommitRecord* record = nullptr;  // Of where generations begin; none without.
   };

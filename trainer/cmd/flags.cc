@@ -90,6 +90,10 @@ void AddTrainerFlags(Command& app, Flags* flags) {
   app.AddOption("--backup_workers", &flags->backup_workers,
                 "replicas that a step does not wait for, a number or 5%")
       .Group(group);
+  app.AddOption("--max_staleness", &flags->max_staleness,
+                "updates since the values of a gradient that is still applied; without "
+                "--sync_replicas")
+      .Group(group);
   app.AddOption("--strategy", &flags->strategy, "ParameterServer, AllReduce, Local or Towers")
       .Group(group);
   app.AddOption("--num_towers", &flags->towers, "virtual devices of strategy Towers").Group(group);
@@ -228,6 +232,7 @@ void SetStrategy(const Flags& flags, Json& json) {
     Part(json, "strategy")["mode"] = *flags.sync_replicas ? "Sync" : "Async";
   }
   Set(json, "strategy", "replicasToAggregate", flags.replicas_to_aggregate);
+  Set(json, "strategy", "maxStaleness", flags.max_staleness);
   if (!flags.backup_workers) return;
   int64_t number = 0;
   const char* const end = flags.backup_workers->data() + flags.backup_workers->size();

@@ -39,7 +39,7 @@ struct Flags {
   std::vector<int64_t> hidden_units;
   std::optional<int64_t> train_steps, batch_size, seed, save_checkpoints_secs,
       save_checkpoints_steps, save_deadline_secs, save_summaries_steps, log_steps,
-      replicas_to_aggregate, towers;
+      replicas_to_aggregate, max_staleness, towers;
   std::optional<std::string> backup_workers;
   std::optional<double> learning_rate, momentum, l2, moving_average_decay;
   std::optional<bool> sync_replicas;

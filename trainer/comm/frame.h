@@ -98,6 +98,9 @@ constexpr uint16_t kFlagBatch = 4;
 constexpr uint16_t kFlagMore = 8;
 // VALUES: the shard takes PUSH_ROWS as well; one of an earlier build does not.
 constexpr uint16_t kFlagTakesRows = 32;
+// VALUES of shard 0, with a batch: the values may be of different steps from shard to shard, none
+// below head.start.
+constexpr uint16_t kFlagBounded = 128;
 // VALUES, to a PUSH_ROWS only: what follows are the rows that its sender lacks.
 constexpr uint16_t kFlagRows = 64;
 // Any frame: the payload lies in memory that the sender shares and does not follow. The high byte

@@ -25,6 +25,8 @@ constexpr int64_t kBatchMax = 1'000'000;
 constexpr int64_t kIntMax = 1'000'000'000;
 // Of one job; a thousand replicas are the largest that are tested.
 constexpr int64_t kAggregateMax = 100'000;
+// Of no effect above: gradients are as stale as there are other replicas.
+constexpr int64_t kStalenessMax = 100'000;
 // Each tower is a thread with tensors of its own.
 constexpr int64_t kTowersMax = 64;
 constexpr double kPenaltyMax = 1e6;
@@ -136,6 +138,10 @@ absl::Status CheckStrategy(const Json& strategy, const TrainerConfig& config) {
       return Bad(std::string("strategy.") + field, "is of mode Sync only");
     }
   }
+  if (config.max_staleness &&
+      (sync || config.strategy != StrategyType::kParameterServer)) {
+    return Bad("strategy.maxStaleness", "is of type ParameterServer and mode Async only");
+  }
   if (config.replicas_to_aggregate > 0 && config.backup_workers.value > 0) {
     return Bad("strategy.replicasToAggregate",
                "says the same as backupWorkers in another way; give one of them");
@@ -150,7 +156,7 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   const auto found = object.find("strategy");
   if (found == object.end()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckFields(*found, "strategy", {"type", "mode", "replicasToAggregate",
-                                                   "backupWorkers", "towers"}));
+                                                   "backupWorkers", "maxStaleness", "towers"}));
   const Json type = found->value("type", Json("ParameterServer"));
   if (type == "ParameterServer") config->strategy = StrategyType::kParameterServer;
   else if (type == "Local") config->strategy = StrategyType::kLocal;
@@ -166,6 +172,10 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
                           &config->replicas_to_aggregate));
   RETURN_IF_ERROR(ReadInt(*found, "strategy", "towers", 1, kTowersMax, &config->towers));
   RETURN_IF_ERROR(ReadBackups(*found, &config->backup_workers));
+  if (found->contains("maxStaleness")) {
+    RETURN_IF_ERROR(ReadInt(*found, "strategy", "maxStaleness", 0, kStalenessMax,
+                            &config->max_staleness.emplace()));
+  }
   return CheckStrategy(*found, *config);
 }
 
@@ -391,7 +401,8 @@ std::string ConfigHash(const TrainerConfig& config) {
   for (const int64_t number :
        {static_cast<int64_t>(config.strategy), static_cast<int64_t>(config.mode),
         config.replicas_to_aggregate, config.backup_workers.value,
-        int64_t{config.backup_workers.percent}, config.towers, config.batch_size, config.max_steps,
+        int64_t{config.backup_workers.percent}, config.max_staleness.value_or(-1),
+        config.towers, config.batch_size, config.max_steps,
         static_cast<int64_t>(config.seed)}) {
     text += "\n" + std::to_string(number);
   }

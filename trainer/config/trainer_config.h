@@ -63,6 +63,8 @@ struct TrainerConfig {
   UpdateMode mode = UpdateMode::kAsync;
   int64_t replicas_to_aggregate = 0;  // Of mode Sync; 0: see GradientsPerStep.
   BackupWorkers backup_workers;       // Of mode Sync.
+  // Of mode Async: how many updates may have been made since the values that a gradient is of.
+  std::optional<int64_t> max_staleness{};
   int64_t towers = 1;                 // Of strategy Towers.
   double l1 = 0;                      // Of the loss, l1 · Σ|w| + l2 · Σw²/2 over the weights.
   double l2 = 0;

@@ -141,6 +141,12 @@ INSTANTIATE_TEST_SUITE_P(
         AggregateCase{"MoreThanReplicas", R"({"mode":"Sync","replicasToAggregate":6})", 4, 6}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(TrainerConfigTest, ABoundOnStalenessMayBeNone) {
+  EXPECT_EQ(WithStrategy("{}").max_staleness, std::nullopt);
+  EXPECT_EQ(WithStrategy(R"({"maxStaleness":0})").max_staleness, 0);
+  EXPECT_EQ(WithStrategy(R"({"mode":"Async","maxStaleness":7})").max_staleness, 7);
+}
+
 TEST(TrainerConfigTest, BackupsThatLeaveNoGradientAreRefused) {
   EXPECT_THAT(GradientsPerStep(WithStrategy(R"({"mode":"Sync","backupWorkers":3})"), 3),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -185,6 +191,11 @@ INSTANTIATE_TEST_SUITE_P(
              "strategy.backupWorkers: is of mode Sync only"},
         Case{"AggregateAsync", R"({"model":{},"data":{},"strategy":{"replicasToAggregate":1}})",
              "strategy.replicasToAggregate: is of mode Sync only"},
+        Case{"StalenessOfSync", R"({"model":{},"data":{},"strategy":
+             {"mode":"Sync","maxStaleness":1}})",
+             "strategy.maxStaleness: is of type ParameterServer and mode Async only"},
+        Case{"StalenessBelowNone", R"({"model":{},"data":{},"strategy":{"maxStaleness":-1}})",
+             "strategy.maxStaleness: must be"},
         Case{"AggregateTwice", R"({"model":{},"data":{},"strategy":
              {"mode":"Sync","replicasToAggregate":1,"backupWorkers":1}})",
              "strategy.replicasToAggregate: says the same"},

@@ -75,7 +75,9 @@ absl::StatusOr<DeviceName> PlaceNode(const Node& node, std::optional<DType> dtyp
   };
   if ((!device.job.empty() && device.job != placement.job) ||
       (device.task != DeviceName::kAnyTask && device.task != placement.task)) {
-    return refuse("which is another process");
+    // What in-graph replication over tasks is to become.
+    return refuse("which is another process, and a graph is computed by one: strategy AllReduce "
+                  "trains a copy of it on each task, Towers on each device of a task");
   }
   device.job = placement.job;
   device.task = placement.task;

@@ -63,8 +63,9 @@ TEST_F(PlacementTest, ADeviceThatIsNotThereIsRefusedWithWhatThereIs) {
     SCOPED_TRACE(soft);
     EXPECT_THAT(Place(Relu("/job:ps/task:0"), soft),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         AllOf(HasSubstr("place hidden/relu (Relu)"), HasSubstr("/job:ps/task:0"),
-                               HasSubstr("another process"),
+                         AllOf(HasSubstr("place hidden/relu (Relu)"),
+                               HasSubstr("/job:ps/task:0, which is another process"),
+                               HasSubstr("strategy AllReduce trains a copy of it on each task"),
                                HasSubstr("/job:worker/replica:0/task:1/device:CPU:0, "
                                          "/job:worker/replica:0/task:1/device:CPU:1"))));
   }

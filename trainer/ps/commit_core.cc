@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "operator/base/check.h"
+
 namespace taas::ps {
 namespace {
 
@@ -27,7 +29,10 @@ Sequencer::Sequencer(Options options)
       steps_(options.steps),
       aggregate_(options.aggregate),
       step_(options.step),
-      turns_(options.committed, BatchesOf(options)) {}
+      turns_(options.committed, BatchesOf(options)) {
+  CHECK(!options.max_staleness || aggregate_ == 1) << aggregate_ << " pushes make a bounded step";
+  if (options.max_staleness) gate_.emplace(*options.max_staleness);
+}
 
 std::vector<Decision> Sequencer::OnStaged(int shard, const StagedPush& staged) {
   const PushId& push = staged.push;
@@ -58,6 +63,7 @@ std::vector<Decision> Sequencer::OnComplete(Progress& progress, Pending& pending
     // steps are left.
     return {!finished() && turns_.Claim(push.batch) ? Commit({push}) : Drop(push)};
   }
+  if (gate_) return OnCompleteBounded(progress, pending);
   if (finished() || pending.staged.base != step_ || !turns_.Deliver(push.pusher, push.batch)) {
     progress.pending.erase(push.sequence);
     return {Drop(push)};
@@ -76,6 +82,92 @@ std::vector<Decision> Sequencer::OnComplete(Progress& progress, Pending& pending
   return decisions;
 }
 
+std::vector<Decision> Sequencer::OnCompleteBounded(Progress& progress, Pending& pending) {
+  const auto [push, base] = pending.staged;
+  std::vector<Decision> decisions;
+  const bool in_time = gate_->InTime(base, step_);
+  // It is to be computed anew, whoever does.
+  if (!in_time && turns_.of(push.pusher) == push.batch) TakeBack(push.pusher);
+  if (in_time && !finished() && turns_.Deliver(push.pusher, push.batch)) {
+    pending.candidate = true;
+    candidates_.emplace(push.batch, push);
+    gate_->Begin({push.pusher, push.batch}, std::min(base, step_));
+    if (present_.count(push.pusher) != 0) waiting_[push.pusher] = push;
+  } else {
+    const auto held = candidates_.find(push.batch);
+    // Its own gradient of this batch may wait under another number.
+    if (held == candidates_.end() || held->second.pusher != push.pusher) {
+      gate_->GiveUp({push.pusher, push.batch});
+    }
+    progress.pending.erase(push.sequence);
+    decisions.push_back(Drop(push));
+  }
+  DecideBounded(decisions);
+  return decisions;
+}
+
+std::optional<PushId> Sequencer::FirstFree() const {
+  std::optional<PushId> first;
+  int64_t oldest = 0;
+  for (const auto& [batch, push] : candidates_) {
+    const StalenessGate::Gradient gradient{push.pusher, batch};
+    const int64_t base = *gate_->base(gradient);
+    if (first && oldest <= base) continue;
+    const bool is_free =
+        finished() || !gate_->InTime(base, step_) || gate_->MayApply(gradient, step_);
+    if (!is_free) continue;
+    first = push;
+    oldest = base;
+  }
+  return first;
+}
+
+void Sequencer::DecideBounded(std::vector<Decision>& decisions) {
+  while (const std::optional<PushId> push = FirstFree()) {
+    const StalenessGate::Gradient gradient{push->pusher, push->batch};
+    const bool applies = !finished() && gate_->InTime(*gate_->base(gradient), step_);
+    candidates_.erase(push->batch);
+    progress_[push->pusher].pending.erase(push->sequence);
+    const bool is_here = waiting_.erase(push->pusher) != 0;
+    if (!applies) {
+      gate_->GiveUp(gradient);
+      turns_.Undo(push->batch);
+      decisions.push_back(Drop(*push));
+      continue;
+    }
+    ++step_;
+    turns_.Commit(push->batch);
+    gate_->EndBatch(push->batch);
+    decisions.push_back(Keep({Kind::kCommit, {*push}, step_}));
+    // Now, since other shards answer it at once, with values of this step.
+    if (is_here && !finished()) Give(push->pusher);
+  }
+}
+
+std::optional<int64_t> Sequencer::Give(const Pusher& pusher) {
+  if (!gate_ || turns_.of(pusher)) return turns_.Give(pusher);
+  if (!gate_->MayBegin()) return std::nullopt;
+  const std::optional<int64_t> batch = turns_.Give(pusher);
+  if (batch) gate_->Begin({pusher, *batch}, step_);
+  return batch;
+}
+
+void Sequencer::TakeBack(const Pusher& pusher) {
+  const std::optional<int64_t> batch = turns_.of(pusher);
+  if (gate_ && batch) gate_->GiveUp({pusher, *batch});
+  turns_.TakeBack(pusher);
+}
+
+void Sequencer::GoOn(std::vector<Decision>& decisions) {
+  if (gate_) DecideBounded(decisions);
+  else Refill(decisions);
+}
+
+std::optional<int64_t> Sequencer::OldestFor(const Pusher& pusher) const {
+  const std::optional<int64_t> batch = turns_.of(pusher);
+  return gate_ && batch ? gate_->base({pusher, *batch}) : std::nullopt;
+}
+
 Decision Sequencer::Commit(std::vector<PushId> pushes) {
   ++step_;
   if (aggregates()) {
@@ -89,7 +181,7 @@ Decision Sequencer::Commit(std::vector<PushId> pushes) {
     }
     // Now, not when each fetches it: the first to do so must not take the others' for its own.
     for (const Pusher& pusher : winners) {
-      if (!finished()) turns_.Give(pusher);
+      if (!finished()) Give(pusher);
     }
   }
   return Keep({Kind::kCommit, std::move(pushes), step_});
@@ -101,7 +193,7 @@ void Sequencer::Refill(std::vector<Decision>& decisions) {
   while (!waiting_.empty() &&
          turns_.delivered() + turns_.under_way() < static_cast<size_t>(aggregate_)) {
     const auto [pusher, push] = *waiting_.begin();
-    if (!turns_.Give(pusher)) return;
+    if (!Give(pusher)) return;
     waiting_.erase(pusher);
     decisions.push_back(Keep({Kind::kBank, {push}, step_}));
   }
@@ -112,7 +204,7 @@ std::optional<int64_t> Sequencer::Next(const Pusher& pusher) {
   present_.insert(pusher);
   // It has delivered: its turn comes with the next step, or when the step lacks batches.
   if (waiting_.count(pusher) != 0) return std::nullopt;
-  return turns_.Give(pusher);
+  return Give(pusher);
 }
 
 std::vector<Decision> Sequencer::OnHere(const PushId& push) {
@@ -121,11 +213,11 @@ std::vector<Decision> Sequencer::OnHere(const PushId& push) {
   present_.insert(push.pusher);
   const std::map<uint64_t, Pending>& pending = progress_[push.pusher].pending;
   const auto found = pending.find(push.sequence);
-  if (found == pending.end() || !found->second.candidate || turns_.has(push.pusher)) {
+  if (found == pending.end() || !found->second.candidate || turns_.of(push.pusher)) {
     return decisions;
   }
   waiting_[push.pusher] = push;
-  Refill(decisions);
+  GoOn(decisions);
   return decisions;
 }
 
@@ -133,8 +225,8 @@ std::vector<Decision> Sequencer::OnGone(const Pusher& pusher) {
   std::vector<Decision> decisions;
   if (present_.erase(pusher) == 0) return decisions;
   waiting_.erase(pusher);
-  turns_.TakeBack(pusher);
-  Refill(decisions);
+  TakeBack(pusher);
+  GoOn(decisions);
   return decisions;
 }
 
@@ -146,14 +238,15 @@ std::vector<Decision> Sequencer::OnFence(const Pusher& pusher) {
     for (const auto& [sequence, pending] : found->second.pending) {
       if (!pending.candidate) continue;
       candidates_.erase(pending.staged.push.batch);
+      if (gate_) gate_->GiveUp({pusher, pending.staged.push.batch});
       turns_.Undo(pending.staged.push.batch);
     }
     progress_.erase(found);
   }
   present_.erase(pusher);
   waiting_.erase(pusher);
-  turns_.TakeBack(pusher);
-  Refill(decisions);
+  TakeBack(pusher);
+  GoOn(decisions);
   return decisions;
 }
 

@@ -4,8 +4,10 @@
 // Every shard stages a push (PushLedger). Shard 0 hears which shards have staged it (Sequencer);
 // when all have, it decides once. Without aggregation each push is a step. With aggregation a step
 // is the first N pushes that were computed at the step before: the commit names them all; who comes
-// late is dropped. Decisions form one stream that every shard follows in order. A fence in that
-// stream ends an incarnation: what it staged is dropped, what it sends later is refused.
+// late is dropped. With a bound on staleness each push is a step, too: it waits where it would make
+// another one too stale (staleness_gate.h), and is dropped where it is too stale itself. Decisions
+// form one stream that every shard follows in order. A fence in that stream ends an incarnation:
+// what it staged is dropped, what it sends later is refused.
 //
 //   push:  [unknown] --push--> [staged] --commit--> [settled, applied]
 //                                 |------drop-----> [settled, not applied]
@@ -34,6 +36,7 @@
 #include "trainer/batches/batch_turns.h"
 #include "trainer/batches/committed_set.h"
 #include "trainer/ps/push_id.h"
+#include "trainer/ps/staleness_gate.h"
 
 namespace taas::ps {
 
@@ -62,6 +65,8 @@ class Sequencer {
     int64_t step = 0;   // The updates that made `committed`.
     int64_t steps = 0;  // No step above this is made.
     int aggregate = 0;  // Pushes that make one step; 0: each push is a step, whatever its base.
+    // Beside `aggregate` 1: a push may be applied so many steps after its base, not only at it.
+    std::optional<int64_t> max_staleness{};
   };
   explicit Sequencer(Options options);
 
@@ -72,6 +77,8 @@ class Sequencer {
   // The rest is for aggregation. The batch that `pusher` is to compute at the present step; none
   // while it has to wait. Whoever asks is there.
   std::optional<int64_t> Next(const Pusher& pusher);
+  // With a bound on staleness: from which step on values do for what `pusher` has to compute.
+  std::optional<int64_t> OldestFor(const Pusher& pusher) const;
   // The sender of `push` waits for its answer, perhaps again.
   std::vector<Decision> OnHere(const PushId& push);
   // `pusher` is not there any more, for now: others get what it has under way.
@@ -98,6 +105,14 @@ class Sequencer {
   Decision Commit(std::vector<PushId> pushes);
   Decision Drop(const PushId& push);
   std::vector<Decision> OnComplete(Progress& progress, Pending& pending);
+  std::vector<Decision> OnCompleteBounded(Progress& progress, Pending& pending);
+  std::optional<int64_t> Give(const Pusher& pusher);
+  void TakeBack(const Pusher& pusher);
+  // Somebody has gone, or has come.
+  void GoOn(std::vector<Decision>& decisions);
+  // With a bound: decides about all candidates that need not wait any more.
+  void DecideBounded(std::vector<Decision>& decisions);
+  std::optional<PushId> FirstFree() const;
   // Lets replicas that have delivered go on while the step lacks batches.
   void Refill(std::vector<Decision>& decisions);
   const Decision& Keep(const Decision& decision);
@@ -107,6 +122,7 @@ class Sequencer {
   const int aggregate_;
   int64_t step_;
   BatchTurns turns_;
+  std::optional<StalenessGate> gate_;  // Of what is under way, and of candidates.
   std::map<Pusher, Progress> progress_;
   std::set<Pusher> fenced_;
   std::map<int64_t, PushId> candidates_;  // By batch.

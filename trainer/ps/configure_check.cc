@@ -40,6 +40,10 @@ absl::Status CheckCounts(const wire::ConfigureRequest& request) {
       committed.watermark() < 0) {
     return Wrong("with a negative number");
   }
+  if (request.has_max_staleness() && (request.max_staleness() < 0 || request.aggregate() != 1)) {
+    return Wrong("with a bound on staleness that is negative, or where steps are of " +
+                 std::to_string(request.aggregate()) + " gradients and not of one");
+  }
   const int64_t left = std::max<int64_t>(0, request.max_steps() - request.step());
   int64_t batches = 0;
   if (__builtin_mul_overflow(left, std::max(1, request.aggregate()), &batches) ||

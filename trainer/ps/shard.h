@@ -152,6 +152,8 @@ class Shard {
   bool Over(const Model& model, const Pusher& pusher, const comm::Channel& channel) const;
   // Whether `pusher` need not wait for a batch; which, if this shard gives them.
   static bool HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch);
+  // Of a bound on staleness, which this shard watches over: what its values may be of.
+  static std::optional<int64_t> OldestFor(const Model& model, const Pusher& pusher);
   void OnStaged(Model& model, int shard, const StagedPush& push);
   void Broadcast(Model& model, const std::vector<Decision>& decisions);
   void CarryOut(Model& model, const Decision& decision);

@@ -150,6 +150,7 @@ absl::Status ShardControl::Configure(const ShardConfig& config, const ModelSpans
   request.set_step(config.step);
   request.set_max_steps(config.max_steps);
   request.set_aggregate(config.aggregate);
+  if (config.max_staleness) request.set_max_staleness(*config.max_staleness);
   if (config.named) *request.mutable_named() = NamedOf(*config.named);
   request.set_hears_busy(true);
   request.set_chief_pod(config.chief_pod);
@@ -345,10 +346,13 @@ Exchange::Result Exchange::Conclude() const {
                 .banked = first.banked,
                 .values_step = first.values_step,
                 .batch = first.batch};
+  int64_t oldest = first.values_step;
   for (const Peer& peer : peers_) {
+    oldest = std::min(oldest, peer.answer.values_step);
     result.newest_step = std::max(result.newest_step, peer.answer.values_step);
-    if (peer.answer.values_step != first.values_step) result.values_step = -1;
   }
+  const bool fits = first.oldest ? oldest >= *first.oldest : oldest == result.newest_step;
+  result.values_step = fits ? oldest : -1;
   return result;
 }
 

@@ -45,6 +45,8 @@ struct ShardConfig {
   int64_t step = 0;
   int64_t max_steps = 0;
   int aggregate = 0;  // Gradients that make one update; 0: each, when it comes.
+  // Beside `aggregate` 1: no gradient is applied to values more than so many updates newer.
+  std::optional<int64_t> max_staleness{};
   // Who may push from the beginning, as ShardControl::Name says afterwards; nothing: anybody.
   std::optional<std::vector<Pusher>> named{};
   int64_t chief_pod = 0;  // Of the caller: a shard takes no orders of an earlier pod than it had.
@@ -123,7 +125,9 @@ class Exchange {
     int64_t step = 0;        // Of the push: that it made or at which it was settled.
     bool applied = true;     // False: the batch was part of the model, or its step has passed.
     bool banked = false;     // Kept for the step that is being made, the variables as they were.
-    int64_t values_step = 0; // Of the variables; -1: of different steps, to be pulled again.
+    // Of the variables, the oldest of them; -1: of different steps, or too old where a bound on
+    // staleness lets them differ. To be pulled again before anything is computed in turn.
+    int64_t values_step = 0;
     int64_t newest_step = 0; // Of any of the variables.
     std::optional<int64_t> batch;  // To be computed next, if shard 0 says so.
   };

@@ -1,5 +1,6 @@
 #include "trainer/ps/shard_model.h"
 
+#include <optional>
 #include <utility>
 
 #include "operator/base/status.h"
@@ -22,6 +23,10 @@ std::vector<float> DecaysOf(const wire::ConfigureRequest& request) {
     if (piece.has_decay()) decays.push_back(piece.decay());
   }
   return decays;
+}
+
+std::optional<int64_t> StalenessOf(const wire::ConfigureRequest& request) {
+  return request.has_max_staleness() ? std::optional(request.max_staleness()) : std::nullopt;
 }
 
 }  // namespace
@@ -56,7 +61,8 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> fl
                                        .committed = FromWire(request.committed()),
                                        .step = request.step(),
                                        .steps = request.max_steps(),
-                                       .aggregate = request.aggregate()});
+                                       .aggregate = request.aggregate(),
+                                       .max_staleness = StalenessOf(request)});
 }
 
 void Shard::Model::Apply(const Decision& decision) {

@@ -116,6 +116,7 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
   }
   const PushLedger::Settled settled = model.ledger.settled(push.pusher);
   auto version = std::make_shared<const HeldVersion>(shared, model.values.Hold());
+  const std::optional<int64_t> oldest = OldestFor(model, push.pusher);
   const bool banked = settled.sequence < push.sequence;
   // The answer lets the sender make its next gradient where this one lies.
   if (const auto found = model.gradients.find(push); banked && found != model.gradients.end()) {
@@ -128,7 +129,8 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
                         .push_step = settled.step,
                         .dropped = !banked && !settled.applied,
                         .banked = banked,
-                        .batch = batch};
+                        .batch = batch,
+                        .oldest = oldest};
   if (!changed.empty()) {
     ASSIGN_OR_RETURN(const bool sent, SendChanged(channel, info, model.values.pieces(), changed,
                                                   model.generation, *version));
@@ -152,8 +154,10 @@ absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
   if (awaited == Awaited::kCallerGone) return CallerGone(channel);
   if (Over(*model, pusher, channel)) return AnswerOver(channel, *model, pusher, std::move(lock));
   auto version = std::make_shared<const HeldVersion>(model, model->values.Hold());
+  const std::optional<int64_t> oldest = OldestFor(*model, pusher);
   lock.unlock();
-  const ValuesInfo info{.values_step = version->reader.step(), .batch = batch};
+  const ValuesInfo info{
+      .values_step = version->reader.step(), .batch = batch, .oldest = oldest};
   return SendValues(channel, HeadOf(info, model->generation), std::move(version),
                     model->values.elements());
 }
@@ -162,6 +166,10 @@ bool Shard::HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* 
   if (!model.gives_batches()) return true;
   *batch = model.sequencer->Next(pusher);
   return batch->has_value() || model.sequencer->finished();
+}
+
+std::optional<int64_t> Shard::OldestFor(const Model& model, const Pusher& pusher) {
+  return model.sequencer ? model.sequencer->OldestFor(pusher) : std::nullopt;
 }
 
 void Shard::Attach(Model& model, const Pusher& pusher, Channel& channel) {

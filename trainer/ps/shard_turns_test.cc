@@ -32,7 +32,8 @@ constexpr std::chrono::milliseconds kPatience{20'000};
 // One shard whose steps are of two gradients, and replicas that speak to it by bare connections.
 class ShardTurnsTest : public testing::Test {
  protected:
-  ShardTurnsTest()
+  ShardTurnsTest() : ShardTurnsTest(/*aggregate=*/2) {}
+  explicit ShardTurnsTest(int aggregate, std::optional<int64_t> max_staleness = std::nullopt)
       : listener_(*comm::Listener::Open({.host = "127.0.0.1"},
                                         [this](Channel& channel) {
                                           shard_.Serve(channel);
@@ -45,7 +46,8 @@ class ShardTurnsTest : public testing::Test {
                                      .pieces = SplitByBytes({{kElements, 1}}, 1).shards[0],
                                      .optimizer = R"({"name":"sgd","learningRate":1.0})",
                                      .max_steps = 10,
-                                     .aggregate = 2},
+                                     .aggregate = aggregate,
+                                     .max_staleness = max_staleness},
                                     {{values_}, {}}),
                 IsOk());
   }
@@ -138,6 +140,62 @@ TEST_F(ShardTurnsTest, ConnectionThatWaitsForAStepEndsWhenItsReplicaComesByAnoth
   const ValuesInfo answer = Receive(ends[0] ? *again : *first);
   EXPECT_EQ(answer.push_step, 1);
   EXPECT_EQ(answer.batch, 2);
+}
+
+// One shard that applies no gradient more than one update old.
+class BoundedShardTest : public ShardTurnsTest {
+ protected:
+  BoundedShardTest() : ShardTurnsTest(/*aggregate=*/1, /*max_staleness=*/1) {}
+};
+
+TEST_F(BoundedShardTest, AFastReplicasUpdateWaitsForTheSlowOnes) {
+  const auto slow = Connect();
+  const auto fast = Connect();
+  ASSERT_EQ(Pull(*slow, one_), 0);
+  ASSERT_EQ(Pull(*fast, two_), 1);
+  SendPush(*fast, {{two_, 1, 1}, 0});
+  const ValuesInfo first = Receive(*fast);
+  EXPECT_EQ(first.push_step, 1);
+  EXPECT_EQ(first.batch, 2);
+  EXPECT_EQ(first.oldest, 1);
+  SendPush(*fast, {{two_, 2, 2}, 1});
+  SendPush(*slow, {{one_, 1, 0}, 0});
+  EXPECT_EQ(Receive(*slow).push_step, 2);
+  EXPECT_EQ(Receive(*fast).push_step, 3);
+}
+
+TEST_F(BoundedShardTest, WhoHasGoneHoldsUpNobody) {
+  auto slow = Connect();
+  const auto fast = Connect();
+  ASSERT_EQ(Pull(*slow, one_), 0);
+  ASSERT_EQ(Pull(*fast, two_), 1);
+  SendPush(*fast, {{two_, 1, 1}, 0});
+  EXPECT_EQ(Receive(*fast).push_step, 1);
+  SendPush(*fast, {{two_, 2, 2}, 1});
+  Break(std::move(slow));
+  const ValuesInfo second = Receive(*fast);
+  EXPECT_EQ(second.push_step, 2);
+  EXPECT_EQ(second.batch, 0) << "the batch of the one that has gone";
+}
+
+TEST_F(BoundedShardTest, AGradientOfValuesThatAreTooOldIsDroppedAndComputedAnew) {
+  auto first = Connect();
+  const auto other = Connect();
+  ASSERT_EQ(Pull(*first, one_), 0);
+  Break(std::move(first));
+  ASSERT_EQ(Pull(*other, two_), 0);
+  SendPush(*other, {{two_, 1, 0}, 0});
+  ASSERT_EQ(Receive(*other).batch, 1);
+  SendPush(*other, {{two_, 2, 1}, 1});
+  ASSERT_EQ(Receive(*other).batch, 2);
+  // Only its connection was lost. It comes with what it had computed.
+  const auto again = Connect();
+  SendPush(*again, {{one_, 1, 0}, 0});
+  const ValuesInfo answer = Receive(*again);
+  EXPECT_TRUE(answer.dropped);
+  EXPECT_EQ(answer.values_step, 2);
+  EXPECT_EQ(answer.batch, 3);
+  EXPECT_EQ(answer.oldest, 2);
 }
 
 }  // namespace

@@ -72,6 +72,10 @@ FrameHead HeadOf(const ValuesInfo& info, uint32_t generation) {
     head.flags |= comm::kFlagBatch;
     head.batch = *info.batch;
   }
+  if (info.oldest) {
+    head.flags |= comm::kFlagBounded;
+    head.start = static_cast<uint64_t>(*info.oldest);
+  }
   return head;
 }
 
@@ -81,9 +85,11 @@ ValuesInfo ValuesInfoOf(const FrameHead& head) {
                   .dropped = (head.flags & comm::kFlagDropped) != 0,
                   .banked = (head.flags & comm::kFlagBanked) != 0,
                   .batch = std::nullopt,
+                  .oldest = std::nullopt,
                   .takes_rows = (head.flags & comm::kFlagTakesRows) != 0,
                   .rows = (head.flags & comm::kFlagRows) != 0};
   if ((head.flags & comm::kFlagBatch) != 0) info.batch = head.batch;
+  if ((head.flags & comm::kFlagBounded) != 0) info.oldest = static_cast<int64_t>(head.start);
   return info;
 }
 

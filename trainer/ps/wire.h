@@ -44,6 +44,8 @@ struct ValuesInfo {
   bool dropped = false;
   bool banked = false;
   std::optional<int64_t> batch;
+  // Of a bound on staleness: the shards' values may be of different steps, none below this.
+  std::optional<int64_t> oldest{};
   bool takes_rows = true;  // Whether who sends it takes PUSH_ROWS.
   bool rows = false;       // The values are the rows that changed.
 };

@@ -137,6 +137,14 @@ TEST_F(AsyncTrainingTest, UnusualGraphIsTrainedThroughTwoShardsAndEveryStepIsMad
   EXPECT_EQ(after.step, kSteps);
 }
 
+// Two of three replicas compute at a time then, and through two servers.
+TEST_F(AsyncTrainingTest, WithABoundBelowTheOtherReplicasEveryStepIsMadeOnceToo) {
+  TrainerConfig config = Config();
+  config.max_staleness = 1;
+  UnusualTask task;
+  EXPECT_EQ(Train(task, config, nullptr).step, kSteps);
+}
+
 TEST_F(AsyncTrainingTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
   UnusualTask task;
   TrainerConfig config = Config();

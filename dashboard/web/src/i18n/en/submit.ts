@@ -177,6 +177,10 @@ export const submit = {
       title: "Asynchronous",
       text: "One parameter server, two workers; each gradient is applied when it arrives.",
     },
+    "bounded-staleness": {
+      title: "Asynchronous with a bound",
+      text: "Gradients are applied as they arrive, but none that is more than two updates old.",
+    },
     sync: {
       title: "Synchronous",
       text: "Each step is the mean of the gradients of all replicas; Adam.",

@@ -154,6 +154,10 @@ export const submit: typeof en = {
     },
     "mnist-local": { title: "单进程 MNIST", text: "同样的训练，不分布：其他方式以此为基准。" },
     async: { title: "异步", text: "一个参数服务器、两个 worker；每个梯度到达即应用。" },
+    "bounded-staleness": {
+      title: "有界异步",
+      text: "梯度到达即应用，但不会应用落后超过两次更新的梯度。",
+    },
     sync: { title: "同步", text: "每一步取所有副本梯度的平均值；使用 Adam。" },
     "sync-backup": {
       title: "带备份的同步",

@@ -75,6 +75,7 @@ const RULES: Record<JobKind, string> = {
     OwnImageWithoutImage OwnImageWithoutContainers OwnImageWithTwoContainersOfOtherNames
     EvaluatorWithoutCheckpoints GangOfMoreThanAll WorkerPolicyWithoutWorkers
     NameTooLongForTheEvaluator SyncOfOneProcess BackupsOfAsync AggregateOfAsync
+    StalenessOfSync StalenessOfOneProcess
     BackupsAndAggregate AllAreBackups TowersOfParameterServers TowersWithPs TowersWithTwoWorkers
     AllReduceWithPs AllReduceInSync
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains

@@ -38,6 +38,7 @@ const ORDER = [
   "quick",
   "mnist-local",
   "async",
+  "bounded-staleness",
   "sync",
   "sync-backup",
   "all-reduce",

@@ -79,6 +79,11 @@ export function trainingFields(value: Json): FieldSpec[] {
       { path: at("strategy", "backupWorkers"), label: "backupWorkers", hint: "backupWorkers" },
       { path: at("strategy", "replicasToAggregate"), label: "replicasToAggregate" },
     ),
+    ...of(type === "ParameterServer" && !sync, {
+      path: at("strategy", "maxStaleness"),
+      label: "maxStaleness",
+      hint: "maxStaleness",
+    }),
     ...of(type === "Towers", { path: at("strategy", "towers"), label: "towers" }),
     { path: at("maxSteps"), label: "maxSteps", hint: "maxSteps" },
     { path: at("batchSize"), label: "batchSize", hint: "batchSize" },
