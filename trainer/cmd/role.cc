@@ -238,22 +238,30 @@ std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
                                     series_);
 }
 
-absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {
+absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder,
+                                          std::function<int64_t()> gradients) const {
   StepLog::Options options{.every = config().log_steps,
                            .batch_size = ExamplesPerStepOf(process_),
                            .max_steps = config().max_steps,
                            .json = config().json_logs,
                            .terminal = isatty(STDOUT_FILENO) == 1};
   if (recorder != nullptr) {
-    const int64_t gradients = ExamplesPerStepOf(process_) / config().batch_size;
+    const int64_t usual = ExamplesPerStepOf(process_) / config().batch_size;
     ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer,
-                     Optimizer::Parse(config().optimizer, gradients));
-    const int64_t max_steps = config().max_steps;
-    options.also = [&task, recorder, optimizer, max_steps](int64_t step, double loss, double) {
+                     Optimizer::Parse(config().optimizer, usual));
+    options.also = [this, &task, recorder, optimizer, rated = usual,
+                    gradients = std::move(gradients)](int64_t step, double loss, double) mutable {
       // The last step in any case, once.
-      const bool last = step >= max_steps && recorder->last_step() != step;
+      const bool last = step >= config().max_steps && recorder->last_step() != step;
       if (!recorder->Due(step) && !last) return;
-      recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
+      const int64_t now = gradients ? gradients() : rated;
+      if (now != rated) {
+        rated = now;
+        optimizer = Optimizer::Parse(config().optimizer, now).value();  // As above.
+      }
+      Sample sample = SampleOf(task, *recorder, *optimizer, step, loss);
+      if (gradients) sample.examples_per_step = now * config().batch_size;
+      recorder->Record(std::move(sample));
     };
   }
   return StepLog(clock_, std::move(options));
