@@ -76,7 +76,8 @@ const RULES: Record<JobKind, string> = {
     EvaluatorWithoutCheckpoints GangOfMoreThanAll WorkerPolicyWithoutWorkers
     NameTooLongForTheEvaluator SyncOfOneProcess BackupsOfAsync AggregateOfAsync
     BackupsAndAggregate AllAreBackups TowersOfParameterServers TowersWithPs TowersWithTwoWorkers
-    AllReduceWithPs AllReduceInSync
+    AllReduceWithPs AllReduceInSync HeartbeatOfParameterServers ElasticBelow ElasticAbove
+    ElasticUpsideDown ElasticParameterServers ElasticOfManyDigits ElasticOfThreeAndFour
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains
     ParameterServerStrategyWithoutPs ParameterServerStrategyWithNoPsReplica LocalWithPs
     LocalWithTwoWorkers LocalWithChiefAndWorker IdxWithoutFiles GeneratedWithFiles
