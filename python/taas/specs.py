@@ -159,6 +159,7 @@ class StrategySpec(TypedDict, total=False):
     replicasToAggregate: int
     backupWorkers: int | str
     towers: int
+    heartbeatSeconds: int
 
 
 class DecaySpec(TypedDict, total=False):
@@ -256,8 +257,16 @@ class ResourcesSpec(TypedDict, total=False):
     limits: Mapping[str, str | int]
 
 
+class ElasticSpec(TypedDict, total=False):
+    """Of the worker, with strategy AllReduce."""
+
+    minReplicas: int
+    maxReplicas: int
+
+
 class RoleSpec(TypedDict, total=False):
     replicas: int
+    elastic: ElasticSpec
     restartPolicy: RestartPolicy
     gpus: int
     gpuType: str
