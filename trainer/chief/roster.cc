@@ -17,7 +17,7 @@ constexpr size_t kShownDataMax = 1'000;
 
 Roster::Roster(Options options)
     : options_(std::move(options)),
-      membership_(options_.job, options_.config_hash, options_.cluster) {}
+      membership_(options_.job, options_.config_hash, options_.cluster, options_.silence) {}
 
 // Of a caller that membership has no objection to for other reasons, which it tells itself.
 Admittance Roster::CheckData(const wire::JoinRequest& request) const {
@@ -150,7 +150,8 @@ PeerStatus Roster::PeerOf(const ReplicaId& replica, const std::string& address,
   const auto found = peers_.find(replica);
   const wire::Report report = found == peers_.end() ? wire::Report() : found->second.report;
   peer.state = member->lost ? "Lost" : member->left ? "Left" : "Joined";
-  peer.error = member->lost ? "silent for more than 10 s" : report.message();
+  peer.error = member->lost ? "silent for more than " + SecondsOf(options_.silence)
+                            : report.message();
   peer.bytes = report.bytes();
   if (peer.state == "Joined") peer.gpus = GpusOf(report);
   const auto ago = std::chrono::duration_cast<Clock::WallTime::duration>(

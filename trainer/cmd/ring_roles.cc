@@ -140,7 +140,9 @@ class Lead {
     role_.board().SetStep(standing.step);
     role_.board().SetState(RunState::kTraining);
     role_.board().SetPeers(desk.Peers());
-    log_.Start(standing.step);
+    const int64_t examples = ExamplesPerStep(role_.config(), rank_.ring().ranks());
+    role_.board().SetBatchSize(examples);
+    log_.Start(standing.step, examples);
     return rank_.Begin(standing.step);
   }
 
@@ -154,6 +156,9 @@ class Lead {
 
   absl::Status End(RingDesk& desk, const Standing& standing) {
     standing_ = standing;
+    Log(LogLevel::kInfo, "all steps are made",
+        {{"step", std::to_string(standing.step)},
+         {"batches", std::to_string(standing.committed.size())}});
     RETURN_IF_ERROR(FinishTraining(
         role_.TriesUntil(role_.stop()), task_,
         {standing.step, VariablesOf(task_.session()), rank_.update().Evaluated()},
@@ -176,6 +181,22 @@ class Lead {
   Standing standing_;
 };
 
+// How many ranks an epoch has, with the chief.
+struct Bounds {
+  size_t min = 1, max = 1;
+};
+
+Bounds BoundsOf(const TrainerConfig& config, const ClusterSpec& cluster) {
+  if (!config.elastic) {
+    const size_t ranks = cluster.training_replicas().size();
+    return {ranks, ranks};
+  }
+  const auto with_chief = [&](int64_t workers) {
+    return static_cast<size_t>(workers + cluster.count("chief"));
+  };
+  return {with_chief(config.elastic->min), with_chief(config.elastic->max)};
+}
+
 }  // namespace
 
 absl::Status RunRingChief(Role& role) {
@@ -195,9 +216,11 @@ absl::Status RunRingChief(Role& role) {
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
-  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
   ASSIGN_OR_RETURN(rank, OwnRank::Make(role, *task));
-  const size_t ranks = role.cluster().training_replicas().size();
+  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get(), [&] {
+    return int64_t{rank->ring().ranks()};
+  }));
+  const Bounds bounds = BoundsOf(role.config(), role.cluster());
   desk = std::make_unique<RingDesk>(
       role.clock(),
       RingDesk::Options{
@@ -205,10 +228,11 @@ absl::Status RunRingChief(Role& role) {
                      .job = role.job(),
                      .config_hash = ConfigHash(role.config()),
                      .data_identity = task->data_identity(),
-                     .self = {role.process().pod_number, role.process().start}},
+                     .self = {role.process().pod_number, role.process().start},
+                     .silence = std::chrono::seconds(role.config().heartbeat_seconds)},
           .address = rank->address(),
-          .min = ranks,
-          .max = ranks,
+          .min = bounds.min,
+          .max = bounds.max,
           .on_over = [&](uint32_t epoch) { rank->ring().Abort(epoch); },
           .on_wait =
               [&](const std::string& why) {
@@ -234,6 +258,7 @@ absl::Status RunRingWorker(Role& role) {
   Member::Options options = role.MemberOptions();
   options.data_identity = task->data_identity();
   options.bulk_address = rank->address();
+  options.silence = std::chrono::seconds(role.config().heartbeat_seconds);
   options.on_over = [&](uint32_t epoch) { rank->ring().Abort(epoch); };
   Member member(role.clock(), std::move(options), role.board(), role.stop());
   RETURN_IF_ERROR(member.Start());
@@ -245,7 +270,10 @@ absl::Status RunRingWorker(Role& role) {
       {.on_epoch =
            [&](const Standing& standing) {
              role.board().SetStep(standing.step);
-             log.Start(standing.step);
+             const int64_t examples =
+                 ExamplesPerStep(role.config(), rank->ring().ranks());
+             role.board().SetBatchSize(examples);
+             log.Start(standing.step, examples);
              return rank->Begin(standing.step);
            },
        .after_step =

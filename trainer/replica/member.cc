@@ -29,7 +29,9 @@ Member::Member(const Clock& clock, Options options, StatusBoard& board, const St
       options_(std::move(options)),
       board_(board),
       stop_(stop),
-      chief_(options_.chief_address, options_.job.token),
+      chief_(options_.chief_address, options_.job.token,
+             std::min(kBeatPatience,
+                      std::chrono::duration_cast<std::chrono::milliseconds>(options_.silence))),
       incarnation_(options_.incarnation) {}
 
 Member::~Member() {
@@ -44,7 +46,7 @@ Member::~Member() {
 
 absl::Status Member::Start() {
   RETURN_IF_ERROR(JoinChief(options_.start_deadline));
-  wait_logged_ = clock_.Now();
+  wait_logged_ = heard_ = clock_.Now();
   heartbeat_ = std::thread([this] { HeartbeatLoop(); });
   return absl::OkStatus();
 }
@@ -196,6 +198,7 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
     return JoinChief(std::nullopt);
   }
   std::lock_guard lock(mutex_);
+  heard_ = clock_.Now();
   if (in_trouble_ && options_.rank < 0) {
     board_.SetState(options_.generation() > 0 ? RunState::kTraining : RunState::kWaitingForPeers);
   }
@@ -220,6 +223,12 @@ void Member::NoteTrouble(const absl::Status& error) {
     trouble_since_ = now;
     changed_.notify_all();
     Log(LogLevel::kWarning, "the chief does not answer", {{"why", error.ToString()}});
+  }
+  // The others may be waited for that the chief cannot tell of: this rank keeps what it has.
+  if (in_epoch_ && now - heard_ >= options_.silence) {
+    Log(LogLevel::kWarning, "the chief is silent: leaving the epoch",
+        {{"epoch", std::to_string(epoch_)}, {"for", SecondsOf(now - heard_)}});
+    options_.on_over(epoch_);
   }
   // A training replica says so itself as soon as it lacks work.
   if (options_.rank >= 0 || stop_.stopped()) return;

@@ -64,6 +64,8 @@ class Member : public WorkSource, public EpochSource {
     std::function<void()> before_report = [] {};
     // The generation this process serves, for a chief that starts anew.
     std::function<int64_t()> generation = [] { return int64_t{0}; };
+    // Of a rank: a chief of which nothing is heard for so long leads no epoch any more.
+    Clock::Duration silence = kSilenceLimit;
     // The epoch that this rank is in is over; with the member's lock held.
     std::function<void(uint32_t epoch)> on_over = [](uint32_t) {};
   };
@@ -127,6 +129,7 @@ class Member : public WorkSource, public EpochSource {
   bool done_ = false;
   bool closing_ = false;
   absl::Status ended_;
+  Clock::Time heard_{};  // Of the chief.
   Clock::Time trouble_since_{};
   bool in_trouble_ = false;
   uint64_t lease_sequence_ = 0;

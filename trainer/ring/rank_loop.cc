@@ -31,17 +31,15 @@ absl::Status RankLoop::Run() {
 }
 
 absl::Status RankLoop::Train(const Epoch& epoch) {
-  const bool receives = std::ranges::find(epoch.receivers, epoch.rank) != epoch.receivers.end();
-  // What is given overwrites what is there.
-  if (receives) {
-    options_.hooks.before_update();
-    standing_ = {};
-  }
   const absl::Status entered = ring_.Enter(epoch);
   if (!entered.ok()) {
     Log(LogLevel::kInfo, "an epoch has ended before it began",
         {{"epoch", std::to_string(epoch.number)}, {"why", std::string(entered.message())}});
     return absl::OkStatus();
+  }
+  if (std::ranges::find(epoch.receivers, epoch.rank) != epoch.receivers.end()) {
+    options_.hooks.before_update();
+    RETURN_IF_ERROR(ring_.TakeGiven());
   }
   standing_ = epoch.start;
   batches_ = UntrainedBatches(standing_.committed);

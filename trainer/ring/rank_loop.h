@@ -1,6 +1,6 @@
 // What every rank of an all-reduce does: epoch after epoch, step after step, until the job is done.
 //
-// A rank that is given a model and loses its epoch meanwhile has none any more. A rank that waits
+// A rank that loses its epoch while it is given a model has the one that it had. A rank that waits
 // for the end of the job keeps its model: a chief that comes anew takes it from there.
 //
 // Ownership: borrows all. Threads: the caller's. Errors: InvalidArgument "Model diverged …"

@@ -43,6 +43,7 @@ absl::Status Ring::Enter(const Epoch& epoch) {
     group_ = nullptr;
     epoch_ = epoch.number;
   }
+  given_.clear();
   step_ = epoch.start.step;
   place_ = {epoch.ranks(), epoch.rank};
   ASSIGN_OR_RETURN(auto links, meeting_.Meet({.epoch = epoch.number,
@@ -70,14 +71,22 @@ absl::Status Ring::Enter(const Epoch& epoch) {
 absl::Status Ring::Give(const Epoch& epoch, const TensorRef& tensor, uint64_t number) {
   Exchange exchange(PlanBroadcast(place_, epoch.root, epoch.receivers, tensor.count()));
   if (exchange.peers().empty()) return absl::OkStatus();
+  if (epoch.rank != epoch.root) {
+    given_.push_back({tensor, std::vector<float>(tensor.count())});
+    return Run(exchange, number, given_.back().values);
+  }
   const std::span<float> values = See(tensor, &room_);
-  const bool copied = !tensor.host_sees();
-  if (copied && epoch.rank == epoch.root) {
+  if (!tensor.host_sees()) {
     RETURN_IF_ERROR(tensor.Read(values));
   }
-  RETURN_IF_ERROR(Run(exchange, number, values));
-  if (copied && epoch.rank != epoch.root) {
-    RETURN_IF_ERROR(tensor.Write(values));
+  return Run(exchange, number, values);
+}
+
+absl::Status Ring::TakeGiven() {
+  const std::vector<Given> given = std::move(given_);
+  given_.clear();
+  for (const Given& part : given) {
+    RETURN_IF_ERROR(part.tensor.Write(std::span(part.values)));
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 // use; the variables are those of the last step that was applied. Those of the device.
 //
 //   RETURN_IF_ERROR(ring.Enter(epoch));
+//   RETURN_IF_ERROR(ring.TakeGiven());
 //   RETURN_IF_ERROR(ring.BeginStep(step + 1));
 //   ASSIGN_OR_RETURN(const float own, task.ComputeGradients({&batch, 1}));
 //   ASSIGN_OR_RETURN(const float loss, ring.Mean(own));
@@ -46,9 +47,12 @@ class Ring {
   // `cores`: that this machine has for the ranks that are on it.
   Ring(collective::Meeting& meeting, Session& session, int cores);
 
-  // Meets the others; then the model is that of epoch.start. A model that is given away or taken is
-  // complete: values, slots, moments.
+  // Meets the others, and receives the model of epoch.start where this rank is to be given it: all
+  // of it, values, slots and moments, or the epoch has ended and the own model is as it was. Who
+  // gives may be lost while it does, and then the next best is the model of who receives.
   absl::Status Enter(const Epoch& epoch);
+  // What was received becomes the model, if anything was.
+  absl::Status TakeGiven();
   int rank() const { return place_.rank; }
   int ranks() const { return place_.ranks; }
 
@@ -61,6 +65,11 @@ class Ring {
   void Abort(uint32_t epoch);
 
  private:
+  // A part of the model that another rank has given.
+  struct Given {
+    TensorRef tensor;
+    std::vector<float> values;
+  };
   absl::Status Give(const Epoch& epoch, const TensorRef& tensor, uint64_t number);
   absl::Status Run(collective::Exchange& exchange, uint64_t number, std::span<float> values);
   collective::Plan SumOf(size_t elements) const;
@@ -79,6 +88,7 @@ class Ring {
   std::shared_ptr<collective::Group> group_;
   std::optional<collective::Exchange> gradients_, rest_;
   std::vector<float> room_;
+  std::vector<Given> given_;
   // The loss, and what is added to each moment; the moments before.
   std::vector<float> rest_values_, moments_;
   std::vector<int32_t> all_rows_;  // 0, 1, …

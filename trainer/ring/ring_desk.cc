@@ -6,15 +6,20 @@
 
 #include "absl/status/status.h"
 #include "operator/base/log.h"
+#include "trainer/retry/try_on.h"
 #include "trainer/ring/ring_wire.h"
 
 namespace taas {
 namespace {
 
-// As the front desk of parameter servers has it: five missed and a member is lost.
-constexpr std::chrono::milliseconds kBeatHold{2'000};
+// Five missed heartbeats and a member is lost, as at the front desk of parameter servers; they are
+// held no longer than there.
+constexpr int kBeatsMissed = 5;
+constexpr std::chrono::milliseconds kBeatHoldMax{2'000};
 // What time alone decides is seen so soon: silence, and answers that do not come.
 constexpr std::chrono::milliseconds kLook{20};
+// The ranks of a chief that this one follows call again within the time that they give a call.
+constexpr Clock::Duration kGatherAgainMax = std::chrono::seconds(5);
 // What is waited for is shown so often.
 constexpr std::chrono::milliseconds kShow{100};
 
@@ -30,7 +35,11 @@ wire::JoinReply::Verdict VerdictOf(Admittance::Verdict verdict) {
 }  // namespace
 
 RingDesk::RingDesk(const Clock& clock, Options options)
-    : clock_(clock), options_(std::move(options)), roster_(options_.roster) {
+    : clock_(clock),
+      options_(std::move(options)),
+      beat_hold_(std::min(kBeatHoldMax, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                            options_.roster.silence / kBeatsMissed))),
+      roster_(options_.roster) {
   watch_ = std::thread([this] { Watch(); });
 }
 
@@ -84,7 +93,7 @@ wire::BeatReply RingDesk::Beat(const wire::BeatRequest& request) {
     if (request.has_report()) roster_.Report(caller, request.report());
     Hear(caller, request);
     Decide();
-    changed_.wait_for(lock, kBeatHold, [&] {
+    changed_.wait_for(lock, beat_hold_, [&] {
       const Membership::Member* const member = roster_.Find(caller);
       return closing_ || done_ || view_ != request.seen_view() || member == nullptr ||
              member->left;
@@ -157,7 +166,8 @@ void RingDesk::Decide() {
   if (done_ || closing_) return;
   const Clock::Time now = clock_.Now();
   for (const ReplicaId& silent : roster_.Sweep(now)) {
-    Log(LogLevel::kWarning, "rank silent for more than 10 s", {{"replica", silent.name()}});
+    Log(LogLevel::kWarning, "rank silent for more than " + SecondsOf(options_.roster.silence),
+        {{"replica", silent.name()}});
   }
   std::erase_if(ranks_, [this](const auto& entry) {
     const Membership::Member* const member = roster_.Find(entry.first);
@@ -201,19 +211,33 @@ RingView RingDesk::Look(Clock::Time now) {
   } else if (!enough_since_) {
     enough_since_ = now;
   }
-  view.gathered = enough_since_ && now - *enough_since_ >= options_.gather_max;
+  const Clock::Duration patience =
+      seen_epoch_ == 0 ? options_.gather_max : std::min(options_.gather_max, kGatherAgainMax);
+  view.gathered = enough_since_ && now - *enough_since_ >= patience;
   if (begun_ && !over_) {
     waiting_for_.clear();
   } else if (!busy.empty()) {
     waiting_for_ = "waiting for " + busy + " to end the step";
   } else {
-    waiting_for_ = roster_.DescribeMissing(roster_.Missing("worker"), now);
+    waiting_for_ = DescribeMissing(waiting, now);
     if (waiting_for_.empty()) {
       waiting_for_ = "waiting for " + std::to_string(options_.min) + " ranks, of which " +
                      std::to_string(waiting) + " are ready";
     }
   }
   return view;
+}
+
+std::string RingDesk::DescribeMissing(size_t waiting, Clock::Time now) {
+  std::vector<ReplicaId> missing = roster_.Missing("worker");
+  // The list of workers is as old as this process: of an elastic job some of it may have been scaled
+  // away since, but never the first.
+  if (begun_ || waiting < options_.min) {
+    const int needed =
+        static_cast<int>(options_.min) - options_.roster.cluster.count("chief");
+    std::erase_if(missing, [needed](const ReplicaId& worker) { return worker.index >= needed; });
+  }
+  return roster_.DescribeMissing(missing, now);
 }
 
 void RingDesk::End(Clock::Time now) {
@@ -252,7 +276,8 @@ void RingDesk::Form() {
   Log(LogLevel::kInfo, "epoch begins",
       {{"epoch", std::to_string(epoch_)},
        {"ranks", std::to_string(seats.size())},
-       {"step", std::to_string(own_epoch_.start.step)}});
+       {"step", std::to_string(own_epoch_.start.step)},
+       {"batches", std::to_string(own_epoch_.start.committed.size())}});
   Announce();
 }
 

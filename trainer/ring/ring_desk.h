@@ -50,6 +50,8 @@ class RingDesk : public ChiefHandler, public EpochSource {
   struct Options {
     Roster::Options roster;
     std::string address;  // Where the chief meets others.
+    // Ranks of an epoch, with the chief; where they differ the job is elastic: it goes on with
+    // whoever is here, and takes in who comes.
     size_t min = 1, max = 1;
     // For those that the job begins with, once enough are there.
     Clock::Duration gather_max = std::chrono::seconds(30);
@@ -100,9 +102,12 @@ class RingDesk : public ChiefHandler, public EpochSource {
   const Epoch* EpochOf(const Roster::Caller& caller) const;
   void Announce();
   void Watch();
+  // For whom, of those who have not joined, while `waiting` ranks are ready.
+  std::string DescribeMissing(size_t waiting, Clock::Time now);
 
   const Clock& clock_;
   const Options options_;
+  const std::chrono::milliseconds beat_hold_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Roster roster_;

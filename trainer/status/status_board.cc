@@ -118,6 +118,11 @@ void StatusBoard::SetPeers(std::vector<PeerStatus> peers) {
   now_.peers = std::move(peers);
 }
 
+void StatusBoard::SetBatchSize(int64_t examples) {
+  std::lock_guard lock(mutex_);
+  now_.batch_size = examples;
+}
+
 void StatusBoard::SetBytes(int64_t bytes) {
   std::lock_guard lock(mutex_);
   now_.bytes = bytes;
@@ -159,7 +164,7 @@ std::string StatusBoard::Json() const {
   SetNumber(json, "loss", now.progress.loss);
   if (rate > 0) {
     const double left = static_cast<double>(
-        (identity_.max_steps - now.progress.step) * identity_.batch_size);
+        (identity_.max_steps - now.progress.step) * now.batch_size);
     json["etaSeconds"] = static_cast<int64_t>(std::ceil(left / rate));
   }
   if (now.evaluation) json["evaluation"] = ToJson(*now.evaluation);

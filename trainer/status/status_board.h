@@ -76,13 +76,14 @@ class StatusBoard {
     int64_t pod = 1;
     std::string start;
     int64_t max_steps = 0;
-    int64_t batch_size = 1;
+    int64_t batch_size = 1;  // Examples of a step; see SetBatchSize.
   };
   struct Snapshot {
     RunState state = RunState::kStarting;
     std::string message;
     std::string remark;  // What is to be said even though all went well; empty: nothing.
     Progress progress;
+    int64_t batch_size = 1;
     std::optional<Evaluation> evaluation;
     std::string data_source;
     int64_t data_examples = 0;
@@ -92,12 +93,16 @@ class StatusBoard {
     std::vector<GpuReading> gpus;
   };
 
-  explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {}
+  explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {
+    now_.batch_size = identity_.batch_size;
+  }
 
   // `message` says why there is no progress, and is empty while there is.
   void SetState(RunState state, std::string message = "");
   void SetProgress(const Progress& progress);
   void SetStep(int64_t step);
+  // From here on a step is of so many examples.
+  void SetBatchSize(int64_t examples);
   // Training goes on from a checkpoint of this step. One that is at the last step already leaves
   // nothing to train: whoever meant to train anew has to hear of it.
   void SetResumed(int64_t step);
