@@ -209,6 +209,7 @@ absl::Status RunRingChief(Role& role) {
           .address = rank->address(),
           .min = ranks,
           .max = ranks,
+          .max_steps = role.config().max_steps,
           .on_over = [&](uint32_t epoch) { rank->ring().Abort(epoch); },
           .on_wait =
               [&](const std::string& why) {

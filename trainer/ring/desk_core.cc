@@ -40,14 +40,22 @@ void DeskCore::Tell(const Roster::Caller& caller, const std::optional<Waiting>& 
       rank.standing = waiting->standing;
       rank.waiting = true;
     }
+    if (waiting->epoch == epoch_) Believe(waiting->lost);
   }
   Decide(now);
 }
 
-void DeskCore::OwnWaits(const Standing& standing, Clock::Time now) {
+void DeskCore::OwnWaits(const Standing& standing, std::optional<int> lost, Clock::Time now) {
   own_ = standing;
   own_waiting_ = true;
+  Believe(lost);
   Decide(now);
+}
+
+void DeskCore::Believe(std::optional<int> lost) {
+  if (!lost || *lost < 1 || static_cast<size_t>(*lost) > in_order_.size()) return;
+  const auto rank = ranks_.find(in_order_[static_cast<size_t>(*lost) - 1]);
+  if (rank != ranks_.end() && IsRank(rank->first, rank->second)) rank->second.lost = true;
 }
 
 void DeskCore::Look(Clock::Time now) { Decide(now); }
@@ -81,24 +89,27 @@ RingView DeskCore::View(Clock::Time now) {
                 .gone = members_.size(),
                 .here = {{.in_epoch = begun_, .waiting = own_waiting_}},
                 .expected = options_.roster.cluster.training_replicas().size(),
-                .min = options_.min,
+                // Some may have been told of the end, and do not come again.
+                .min = AllTrained() ? 1 : options_.min,
                 .max = options_.max};
   size_t waiting = own_waiting_ ? 1 : 0;
   std::string busy;
   for (const auto& [replica, rank] : ranks_) {
     const bool in_epoch = IsRank(replica, rank);
     if (in_epoch) --view.gone;
+    const Clock::Duration answer_max = rank.lost ? kLostAnswerMax : kAnswerMax;
     view.here.push_back({.in_epoch = in_epoch,
                          .waiting = rank.waiting,
-                         .answers = rank.heard >= over_at_ || now - over_at_ < kAnswerMax});
+                         .answers = rank.heard >= over_at_ || now - over_at_ < answer_max});
     waiting += rank.waiting ? 1 : 0;
     if (in_epoch && !rank.waiting) busy += (busy.empty() ? "" : ", ") + replica.name();
   }
-  if (waiting < options_.min) {
+  if (waiting < view.min) {
     enough_since_.reset();
   } else if (!enough_since_) {
     enough_since_ = now;
   }
+  ending_ = over_ && !busy.empty();
   view.gathered = enough_since_ && now - *enough_since_ >= options_.gather_max;
   if (begun_ && !over_) {
     waiting_for_.clear();
@@ -137,14 +148,15 @@ void DeskCore::Form() {
   epochs_.clear();
   for (size_t i = 0; i < who.size(); ++i) {
     Rank& rank = ranks_[who[i]];
-    rank.waiting = false;
+    rank.waiting = rank.lost = false;
     members_[who[i]] = rank.incarnation;
     epochs_[who[i]] = std::move(formed[i + 1]);
   }
+  in_order_ = std::move(who);
   own_epoch_ = std::move(formed[0]);
   own_waiting_ = false;
   begun_ = true;
-  over_ = false;
+  over_ = ending_ = false;
   roster_.StartOver();
   waiting_for_.clear();
   ++view_;
@@ -167,7 +179,14 @@ void DeskCore::Finish(int64_t step) {
   ++view_;
 }
 
+bool DeskCore::AllTrained() const {
+  return std::ranges::any_of(ranks_, [this](const auto& entry) {
+    return entry.second.waiting && entry.second.standing.step >= options_.max_steps;
+  });
+}
+
 bool DeskCore::AllLeft() const {
+  if (!begun_) return roster_.AllLeft();
   return std::ranges::all_of(members_, [this](const auto& entry) {
     const Membership::Member* const member = roster_.Find(entry.first);
     return member == nullptr || member->left || member->incarnation != entry.second;

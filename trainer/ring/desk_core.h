@@ -4,7 +4,8 @@
 // An epoch is over as soon as one of its ranks says that it has left it, is replaced, or silent, or
 // when another one wants to join; everybody is told at once. The next begins when all who answer
 // have ended their step. Who is told of the end and does not answer within a moment is left out: a
-// process that was killed answers nothing, and one that was only slow comes to a later epoch.
+// process that was killed answers nothing, and one that was only slow comes to a later epoch. The
+// moment is short for one to whom another rank has lost its link.
 //
 // Ownership: value type; time comes in with each call. Threads: one at a time. Errors: none.
 //
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +37,10 @@ namespace taas {
 // A living process calls again as soon as it is told of the end of an epoch, from a thread that
 // does nothing else.
 constexpr std::chrono::milliseconds kAnswerMax{100};
+// Of one whose link broke, if another rank says so: the kernel closes those of a process that is
+// gone. But a rank that leaves the epoch closes its links, too, and answers as soon as all others
+// do.
+constexpr std::chrono::milliseconds kLostAnswerMax{10};
 
 class DeskCore {
  public:
@@ -42,6 +48,7 @@ class DeskCore {
     Roster::Options roster;
     std::string address;  // Where the chief meets others.
     size_t min = 1, max = 1;
+    int64_t max_steps = std::numeric_limits<int64_t>::max();
     // For those that the job begins with, once enough are there.
     Clock::Duration gather_max = std::chrono::seconds(30);
   };
@@ -49,6 +56,7 @@ class DeskCore {
   struct Waiting {
     Standing standing;
     uint32_t epoch = 0;  // The last that it was told of.
+    std::optional<int> lost;  // The rank in it whose link broke, if that is why.
   };
   explicit DeskCore(Options options);
 
@@ -59,7 +67,7 @@ class DeskCore {
   // A member that calls has nothing to say, or waits for an epoch.
   void Tell(const Roster::Caller& caller, const std::optional<Waiting>& waiting, Clock::Time now);
   // The chief's own rank waits for an epoch.
-  void OwnWaits(const Standing& standing, Clock::Time now);
+  void OwnWaits(const Standing& standing, std::optional<int> lost, Clock::Time now);
   // Time has passed.
   void Look(Clock::Time now);
   // All is trained and kept.
@@ -79,7 +87,10 @@ class DeskCore {
   std::optional<uint32_t> TakeOver() { return std::exchange(own_over_, std::nullopt); }
   // "" while an epoch is in force.
   const std::string& waiting_for() const { return waiting_for_; }
-  // Whether all ranks of the last epoch have left.
+  // Time decides soon: an epoch is over, and not all of its ranks have answered.
+  bool ending() const { return ending_; }
+  // Whether all ranks of the last epoch have left; where there was none, all replicas, who look for
+  // a chief that came only for the end.
   bool AllLeft() const;
   // Whether it is a member whom something is still to be told.
   bool Awaits(const Roster::Caller& caller) const;
@@ -91,13 +102,18 @@ class DeskCore {
     Standing standing;
     bool waiting = false;
     Clock::Time heard{};
+    bool lost = false;  // Says another rank of the last epoch.
   };
 
   void Decide(Clock::Time now);
   RingView View(Clock::Time now);
   void End(Clock::Time now);
   void Form();
+  // A rank of the last epoch is said to be lost.
+  void Believe(std::optional<int> lost);
   bool IsRank(const ReplicaId& replica, const Rank& rank) const;
+  // Of those who wait, one has the model of the last step.
+  bool AllTrained() const;
 
   const Options options_;
   Roster roster_;
@@ -110,7 +126,9 @@ class DeskCore {
   bool begun_ = false, over_ = false;
   Clock::Time over_at_{};
   std::optional<Clock::Time> enough_since_;
+  bool ending_ = false;
   std::map<ReplicaId, Incarnation> members_;
+  std::vector<ReplicaId> in_order_;  // From rank 1 on.
   std::map<ReplicaId, Epoch> epochs_;  // As each member is told.
   Epoch own_epoch_;
   std::string waiting_for_;

@@ -11,7 +11,8 @@ namespace taas {
 void RankCore::Begin(const Standing& standing) {
   CHECK(want_ == RankWant::kModel) << "a rank that has a model begins with another";
   standing_ = standing;
-  want_ = RankWant::kEpoch;
+  // A chief that comes anew after all was trained and saved needs nobody: others may have ended.
+  want_ = standing.step >= max_steps_ ? RankWant::kOutlast : RankWant::kEpoch;
 }
 
 void RankCore::Join(const std::optional<Epoch>& epoch) {
@@ -21,6 +22,7 @@ void RankCore::Join(const std::optional<Epoch>& epoch) {
     return;
   }
   epoch_ = *epoch;
+  lost_.reset();
   // What is given overwrites what is there.
   if (receives()) standing_ = {};
   want_ = RankWant::kEnter;
@@ -30,12 +32,13 @@ bool RankCore::receives() const {
   return std::ranges::find(epoch_.receivers, epoch_.rank) != epoch_.receivers.end();
 }
 
-void RankCore::Entered(bool entered) {
+void RankCore::NotEntered(std::optional<int> lost) {
+  lost_ = lost;
+  want_ = standing_.step == kNoModel ? RankWant::kModel : RankWant::kEpoch;
+}
+
+void RankCore::Entered() {
   CHECK(want_ == RankWant::kEnter) << "an epoch that was not joined is entered";
-  if (!entered) {
-    want_ = standing_.step == kNoModel ? RankWant::kModel : RankWant::kEpoch;
-    return;
-  }
   standing_ = epoch_.start;
   batches_ = UntrainedBatches(standing_.committed);
   want_ = NextOfEpoch();
@@ -55,8 +58,9 @@ void RankCore::Made() {
   want_ = NextOfEpoch();
 }
 
-void RankCore::NotMade() {
+void RankCore::NotMade(std::optional<int> lost) {
   batches_.Return();
+  lost_ = lost;
   want_ = RankWant::kEpoch;
 }
 

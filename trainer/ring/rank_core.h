@@ -24,7 +24,7 @@ namespace taas {
 enum class RankWant : uint8_t {
   kModel,    // To know what it has by itself: Begin.
   kEpoch,    // The next epoch: Join.
-  kEnter,    // To meet the others, and to give or be given the model: Entered.
+  kEnter,    // To meet the others, and to give or be given the model: Entered, NotEntered.
   kStep,     // A step with the others: Take, then Made or NotMade.
   kOutlast,  // All steps are made: to do what ends the job, or wait for that: Outlasted.
   kNothing,  // The job is done.
@@ -37,6 +37,8 @@ class RankCore {
   RankWant want() const { return want_; }
   const Standing& standing() const { return standing_; }
   const Epoch& epoch() const { return epoch_; }
+  // Whose link broke in the last epoch, if that ended it.
+  std::optional<int> lost() const { return lost_; }
 
   // It has this model: the last checkpoint's, the seed's, or none.
   void Begin(const Standing& standing);
@@ -44,8 +46,9 @@ class RankCore {
   // on.
   void Join(const std::optional<Epoch>& epoch);
   bool receives() const;
-  // Whether it has met the others and the model is that of the epoch's start.
-  void Entered(bool entered);
+  // It has met the others and the model is that of the epoch's start, or the epoch is over.
+  void Entered();
+  void NotEntered(std::optional<int> lost);
 
   struct Turn {
     int64_t step = 0;
@@ -55,7 +58,7 @@ class RankCore {
   // The step is part of the model.
   void Made();
   // The epoch is over before it was.
-  void NotMade();
+  void NotMade(std::optional<int> lost);
   void Outlasted();
 
  private:
@@ -67,6 +70,7 @@ class RankCore {
   RankWant want_ = RankWant::kModel;
   Standing standing_;
   Epoch epoch_;
+  std::optional<int> lost_;
   UntrainedBatches batches_;
 };
 

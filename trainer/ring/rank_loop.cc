@@ -39,7 +39,8 @@ absl::Status RankLoop::Begin() {
 }
 
 absl::Status RankLoop::AwaitEpoch() {
-  ASSIGN_OR_RETURN(const std::optional<Epoch> epoch, source_.Next(core_.standing()));
+  ASSIGN_OR_RETURN(const std::optional<Epoch> epoch,
+                   source_.Next(core_.standing(), core_.lost()));
   core_.Join(epoch);
   return absl::OkStatus();
 }
@@ -47,8 +48,11 @@ absl::Status RankLoop::AwaitEpoch() {
 absl::Status RankLoop::Enter() {
   if (core_.receives()) options_.hooks.before_update();
   const absl::Status entered = ring_.Enter(core_.epoch());
-  core_.Entered(entered.ok());
-  if (entered.ok()) return options_.hooks.on_epoch(core_.standing());
+  if (entered.ok()) {
+    core_.Entered();
+    return options_.hooks.on_epoch(core_.standing());
+  }
+  core_.NotEntered(ring_.lost());
   Log(LogLevel::kInfo, "an epoch has ended before it began",
       {{"epoch", std::to_string(core_.epoch().number)}, {"why", std::string(entered.message())}});
   return absl::OkStatus();
@@ -61,7 +65,7 @@ absl::Status RankLoop::Step() {
   ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&turn.batch, 1)));
   const absl::StatusOr<float> mean = ring_.Mean(loss);
   if (!mean.ok()) {
-    core_.NotMade();
+    core_.NotMade(ring_.lost());
     Log(LogLevel::kInfo, "a step was not made: the epoch is over",
         {{"step", std::to_string(turn.step)}, {"why", std::string(mean.status().message())}});
     return absl::OkStatus();

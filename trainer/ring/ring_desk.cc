@@ -15,6 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kBeatHold{2'000};
 // What time alone decides is seen so soon: silence, and answers that do not come.
 constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kLookForAnswers{2};
 // What is waited for is shown so often.
 constexpr std::chrono::milliseconds kShow{100};
 
@@ -31,7 +32,11 @@ wire::JoinReply::Verdict VerdictOf(Admittance::Verdict verdict) {
 std::optional<DeskCore::Waiting> WaitingOf(const wire::BeatRequest& request) {
   if (!request.ring().waiting()) return std::nullopt;
   const absl::StatusOr<Standing> standing = FromWire(request.ring());
-  if (standing.ok()) return DeskCore::Waiting{*standing, request.ring().epoch()};
+  if (standing.ok()) {
+    DeskCore::Waiting waiting{.standing = *standing, .epoch = request.ring().epoch()};
+    if (request.ring().has_lost()) waiting.lost = request.ring().lost();
+    return waiting;
+  }
   Log(LogLevel::kWarning, "a rank is not believed",
       {{"replica", Roster::Caller(request.identity()).replica.name()},
        {"why", std::string(standing.status().message())}});
@@ -47,6 +52,7 @@ RingDesk::RingDesk(const Clock& clock, Options options)
              .address = options_.address,
              .min = options_.min,
              .max = options_.max,
+             .max_steps = options_.max_steps,
              .gather_max = options_.gather_max}) {
   watch_ = std::thread([this] { Watch(); });
 }
@@ -71,7 +77,11 @@ void RingDesk::CarryOut() {
 
 void RingDesk::Watch() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kLook, [this] { return closing_; })) {
+  for (;;) {
+    const bool ending = core_.ending();
+    changed_.wait_for(lock, ending ? kLookForAnswers : kLook,
+                      [&] { return closing_ || core_.ending() != ending; });
+    if (closing_) return;
     // It would else wait for others as long as they do.
     if (options_.stopped() && core_.in_force() != 0 && !core_.done()) {
       options_.on_over(core_.in_force());
@@ -134,9 +144,10 @@ wire::BeatReply RingDesk::Beat(const wire::BeatRequest& request) {
   return reply;
 }
 
-absl::StatusOr<std::optional<Epoch>> RingDesk::Next(const Standing& standing) {
+absl::StatusOr<std::optional<Epoch>> RingDesk::Next(const Standing& standing,
+                                                    std::optional<int> lost) {
   std::unique_lock lock(mutex_);
-  core_.OwnWaits(standing, clock_.Now());
+  core_.OwnWaits(standing, lost, clock_.Now());
   CarryOut();
   const auto over = [this] {
     return closing_ || core_.done() || core_.own_epoch() != nullptr || options_.stopped();

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ class RingDesk : public ChiefHandler, public EpochSource {
     Roster::Options roster;
     std::string address;  // Where the chief meets others.
     size_t min = 1, max = 1;
+    int64_t max_steps = std::numeric_limits<int64_t>::max();
     // For those that the job begins with, once enough are there.
     Clock::Duration gather_max = std::chrono::seconds(30);
     // The chief's own part in this epoch is to end.
@@ -58,7 +60,8 @@ class RingDesk : public ChiefHandler, public EpochSource {
   void Leave(const wire::LeaveRequest& request) override;
 
   // EpochSource of the chief's own rank.
-  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing) override;
+  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing,
+                                            std::optional<int> lost) override;
   void Outlast() override;
 
   // All is trained and kept: everybody is told, and leaves.
