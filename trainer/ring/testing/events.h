@@ -28,6 +28,7 @@ class Events {
   uint64_t ran() const { return ran_; }
 
   void At(Clock::Time when, std::function<void()> what) {
+    if (ended_) return;
     events_.push_back({std::max(when, now_), random_.Next(), std::move(what)});
     std::push_heap(events_.begin(), events_.end(), Later);
   }
@@ -44,8 +45,11 @@ class Events {
     event.what();
     return true;
   }
-  // What was to happen does not: who would be affected is gone.
-  void Clear() { events_.clear(); }
+  // What was to happen does not, nor what follows from that.
+  void End() {
+    ended_ = true;
+    events_.clear();
+  }
 
  private:
   struct Event {
@@ -60,6 +64,7 @@ class Events {
   Random& random_;
   Clock::Time now_{};
   uint64_t ran_ = 0;
+  bool ended_ = false;
   std::vector<Event> events_;
 };
 

@@ -19,7 +19,7 @@ using std::chrono::seconds;
 
 // Bytes that are on their way or have not been taken: less than a vector of a test, so that who
 // sends has to wait.
-constexpr size_t kWindowBytes = 48;
+constexpr size_t kWindowBytes = 96;
 
 }  // namespace
 
@@ -33,6 +33,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Clock::Time last{};     // What comes to this end comes after that.
     bool ended = false;     // The other end's last byte has come.
     bool broken = false;
+    bool wants_room = false;  // It had more to send than went.
   };
 
   Connection(Network& network, End first, End second)
@@ -45,6 +46,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     End& to = end(1 - from);
     const size_t used = to.arrived.size() + to.under_way;
     const size_t count = std::min(bytes.size(), kWindowBytes - std::min(kWindowBytes, used));
+    end(from).wants_room = count < bytes.size();
     if (count == 0) return size_t{0};
     to.under_way += count;
     After(1 - from, [self = shared_from_this(), from,
@@ -68,8 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const size_t count = std::min(into.size(), here.arrived.size());
     std::memcpy(into.data(), here.arrived.data(), count);
     here.arrived.erase(here.arrived.begin(), here.arrived.begin() + static_cast<ptrdiff_t>(count));
-    // There is room again at the other end.
-    Wake(1 - at);
+    if (std::exchange(end(1 - at).wants_room, false)) Wake(1 - at);
     return count;
   }
 

@@ -14,7 +14,7 @@ using std::chrono::seconds;
 // From the last fault to the end of the job: what is silent for longest, then what is found out by
 // silence, and the steps.
 constexpr seconds kEndsWithin{60};
-constexpr size_t kStoryLines = 80;
+constexpr size_t kStoryLines = 60;
 
 constexpr std::array<std::string_view, static_cast<size_t>(Phase::kPhases)> kNames = {
     "starts",  "has joined", "asks for an epoch", "is told of one", "calls another rank",
@@ -48,7 +48,7 @@ SimJob::SimJob(uint64_t seed, const JobShape& shape, const Faults& faults)
       completed_(static_cast<size_t>(shape.replicas)) {}
 
 SimJob::~SimJob() {
-  events_.Clear();
+  events_.End();
   for (const auto& [address, process] : by_address_) process->Die();
 }
 
@@ -87,14 +87,18 @@ void SimJob::Run() {
     });
   }
   events_.In(network_.Between(milliseconds(0), milliseconds(60)), [this] { PlanFault(); });
-  const auto ends = static_cast<uint64_t>(Phase::kPhases) - static_cast<uint64_t>(Phase::kAllMade);
-  end_plan_ = {.host = AnyHost(),
-               .phase = static_cast<Phase>(static_cast<uint64_t>(Phase::kAllMade) +
-                                           random_.Below(ends))};
+  end_plan_ = {.chief = AnyHost() == 0};
+  if (end_plan_->chief) {
+    constexpr std::array kEnds = {Phase::kAllMade, Phase::kFinishes, Phase::kSaysDone};
+    end_plan_->phase = kEnds[random_.Below(kEnds.size())];
+  } else {
+    end_plan_->phase = network_.Chance(0.5) ? Phase::kAllMade : Phase::kDone;
+  }
   while (!ended_ && ledger_.broken().empty()) {
     if (!events_.RunNext()) {
       ledger_.Break("nothing is to happen any more");
     } else if (last_fault_ && events_.now() > *last_fault_ + kEndsWithin) {
+      for (const auto& process : processes_) Tell(process->Words());
       if (!HasLostItsEnd()) ledger_.Break("the job has not ended");
       ended_ = true;
     }
@@ -121,15 +125,10 @@ void SimJob::PlanFault() {
 }
 
 void SimJob::PlanKill() {
-  Plan plan{.host = AnyHost(), .number = ++plans_};
-  const auto phases = static_cast<uint64_t>(Phase::kPhases);
-  plan.phase = static_cast<Phase>(random_.Below(phases));
-  // One that has just been killed is killed again on its way back.
-  const auto& last = processes_[static_cast<size_t>(last_killed_)];
-  if (last != nullptr && last->dead() && network_.Chance(0.3)) {
-    plan.host = last_killed_;
-    plan.phase = static_cast<Phase>(random_.Below(static_cast<uint64_t>(Phase::kComputes)));
-  }
+  Plan plan{.chief = AnyHost() == 0, .number = ++plans_};
+  do {
+    plan.phase = static_cast<Phase>(random_.Below(static_cast<uint64_t>(Phase::kAllMade)));
+  } while (plan.chief && (plan.phase == Phase::kJoined || plan.phase == Phase::kMeets));
   plan.times = 1 + static_cast<int>(random_.Below(plan.phase == Phase::kGives ||
                                                           plan.phase == Phase::kInRest ||
                                                           plan.phase == Phase::kInGradients
@@ -137,7 +136,7 @@ void SimJob::PlanKill() {
                                                       : 2));
   plan_ = plan;
   // A moment that does not come is not waited for.
-  events_.In(network_.Between(milliseconds(10), milliseconds(400)), [this, number = plan.number] {
+  events_.In(network_.Between(milliseconds(5), milliseconds(400)), [this, number = plan.number] {
     if (!plan_ || plan_->number != number) return;
     for (int tries = 0; tries < 10; ++tries) {
       const auto& process = processes_[static_cast<size_t>(AnyHost())];
@@ -149,12 +148,13 @@ void SimJob::PlanKill() {
 }
 
 void SimJob::Reaches(SimProcess& process, Phase phase) {
-  if (end_plan_ && end_plan_->host == process.host() && end_plan_->phase == phase &&
+  const bool chief = process.host() == 0;
+  if (end_plan_ && end_plan_->chief == chief && end_plan_->phase == phase &&
       kills_ < faults_.kills) {
     end_plan_.reset();
     return Kill(process, phase, true);
   }
-  if (!plan_ || plan_->host != process.host() || plan_->phase != phase) return;
+  if (!plan_ || plan_->chief != chief || plan_->phase != phase) return;
   if (--plan_->times == 0) Kill(process, phase, true);
 }
 
@@ -165,14 +165,13 @@ void SimJob::Kill(SimProcess& process, Phase phase, bool planned) {
   Tell("kill of " + process.name() +
        (planned ? ", which " + std::string(NameOf(phase)) : std::string()));
   const int host = process.host();
-  last_killed_ = host;
   process.Die();
   const bool late = network_.Chance(0.1);
   events_.In(late ? network_.Between(milliseconds(200), seconds(3))
                   : network_.Between(milliseconds(1), milliseconds(100)),
              [this, host] { StartProcess(host); });
   // Some hit what follows from this one.
-  events_.In(network_.Between(milliseconds(0), milliseconds(network_.Chance(0.5) ? 30 : 250)),
+  events_.In(network_.Between(milliseconds(0), milliseconds(network_.Chance(0.5) ? 30 : 120)),
              [this] { PlanFault(); });
 }
 

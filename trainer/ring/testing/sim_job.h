@@ -62,17 +62,18 @@ class SimJob : public World {
   std::shared_ptr<SimProcess> Chief() override { return processes_[0]; }
   void Reaches(SimProcess& process, Phase phase) override;
   void Exits(SimProcess& process, int code) override;
+  void Tell(const std::string& what) override;
 
  private:
-  // The next kill: of this host, where it comes there for the n-th time from now.
+  // The next kill: of the chief, or of the first other one that comes there, where that is for the
+  // n-th time from now.
   struct Plan {
-    int host = 0;
+    bool chief = false;
     Phase phase = Phase::kStarts;
     int times = 1;
     uint64_t number = 0;
   };
 
-  void Tell(const std::string& what);
   void StartProcess(int host);
   // A chief was killed when it had told some of the end, no checkpoint is kept, and nobody has the
   // model any more: there is no help for it.
@@ -96,7 +97,6 @@ class SimJob : public World {
   std::vector<bool> completed_;
   std::optional<Plan> plan_;
   std::optional<Plan> end_plan_;  // For the end of the job, whenever it comes.
-  int last_killed_ = 0;
   uint64_t plans_ = 0;
   int kills_ = 0;
   Killed killed_;

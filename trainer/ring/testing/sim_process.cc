@@ -82,6 +82,18 @@ bool SimProcess::Reaches(Phase phase) {
   return !dead_;
 }
 
+std::string SimProcess::Words() const {
+  std::string text = name() + (dead_ ? ", dead" : "") + ", step " +
+                     std::to_string(rank_.standing().step) + ", wants " +
+                     std::to_string(static_cast<int>(rank_.want())) + ", epoch " +
+                     std::to_string(rank_.epoch().number);
+  if (joining_) text += ", joins the chief";
+  if (done_) text += ", knows of the end";
+  if (mover_) text += ", has links";
+  if (desk_) text += ": " + desk_->waiting_for();
+  return text;
+}
+
 void SimProcess::Exit(int code) { world_.Exits(*this, code); }
 
 void SimProcess::Start() {
@@ -117,8 +129,12 @@ void SimProcess::Proceed() {
       case RankWant::kStep: BeginStep(); return;
       case RankWant::kOutlast:
         if (!Reaches(Phase::kAllMade)) return;
+        if (desk_) return Finish();
+        if (done_ || watch_.over()) {
+          rank_.Outlasted();
+          break;
+        }
         outlasts_ = true;
-        if (desk_) Finish();
         return;
       case RankWant::kNothing:
         if (Reaches(Phase::kDone) && !desk_) Leave();
@@ -284,6 +300,8 @@ void SimProcess::EnterEnds(const absl::Status& status) {
     own_ = {.standing = rank_.standing(), .bits = model_.Bits()};
     if (!Reaches(Phase::kEntered)) return;
   } else {
+    world_.Tell(name() + " does not enter epoch " + std::to_string(rank_.epoch().number) + ": " +
+                std::string(status.message()));
     rank_.NotEntered(mover_ ? mover_->lost() : std::nullopt);
     if (own_.receives) own_ = {};
   }

@@ -55,6 +55,9 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   const std::string& address() const { return address_; }
   const RankCore& core() const { return rank_; }
 
+  // What it is at, for who reads why something is broken.
+  std::string Words() const;
+
   // `what` in this process, which may be frozen, dead or gone by then.
   static void In(const std::weak_ptr<SimProcess>& process, const std::function<void()>& what);
 
@@ -80,7 +83,6 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
 
   void At(Clock::Duration delay, Then what);
   bool Reaches(Phase phase);
-  std::string Words() const;
 
   // sim_process_calls.cc: the chief's desk, and a worker's calls to it.
   void Call(Clock::Duration patience, std::function<void(SimProcess& chief, Answer answer)> serve,

@@ -123,6 +123,8 @@ void SimProcess::Settle() {
   if (desk_->in_force() > formed_) {
     formed_ = desk_->in_force();
     world_.ledger().OnFormed({pod_, formed_}, *desk_->own_epoch());
+    world_.Tell(name() + " forms epoch " + std::to_string(formed_) + " of " +
+                std::to_string(desk_->own_epoch()->ranks()));
   }
   if (const auto over = desk_->TakeOver()) OnOver(*over);
   std::vector<Held> kept, told;

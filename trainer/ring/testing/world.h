@@ -82,6 +82,8 @@ class World {
   // It has come there. It may be dead afterwards.
   virtual void Reaches(SimProcess& process, Phase phase) = 0;
   virtual void Exits(SimProcess& process, int code) = 0;
+  // For who reads why something is broken.
+  virtual void Tell(const std::string& what) = 0;
 };
 
 }  // namespace taas::sim
