@@ -5,6 +5,19 @@
 #include "operator/base/log.h"
 
 namespace taas {
+namespace {
+
+// A chief's epochs are later than those of the chiefs before it, also of such that nobody tells of
+// who comes to it: each pod has this many numbers of its own.
+constexpr uint32_t kEpochsOfAPod = 1 << 12;
+// Beyond, pods begin anew: what is left of one is not there any more.
+constexpr int64_t kPodsInARow = 1 << 20;
+
+uint32_t EpochsBefore(const Incarnation& chief) {
+  return static_cast<uint32_t>(chief.pod % kPodsInARow) * kEpochsOfAPod;
+}
+
+}  // namespace
 
 DeskCore::DeskCore(Options options)
     : options_(std::move(options)), roster_(options_.roster) {}
@@ -89,9 +102,10 @@ RingView DeskCore::View(Clock::Time now) {
                 .gone = members_.size(),
                 .here = {{.in_epoch = begun_, .waiting = own_waiting_}},
                 .expected = options_.roster.cluster.training_replicas().size(),
-                // Some may have been told of the end, and do not come again.
-                .min = AllTrained() ? 1 : options_.min,
+                .min = options_.min,
                 .max = options_.max};
+  // Others may have been told of the end, and do not come again.
+  if (AllTrained()) view.expected = view.min = 1;
   size_t waiting = own_waiting_ ? 1 : 0;
   std::string busy;
   for (const auto& [replica, rank] : ranks_) {
@@ -142,7 +156,7 @@ void DeskCore::Form() {
     who.push_back(replica);
     seats.push_back({roster_.Find(replica)->bulk_address, rank.standing});
   }
-  epoch_ = std::max(epoch_, seen_epoch_) + 1;
+  epoch_ = std::max({epoch_, seen_epoch_, EpochsBefore(options_.roster.self)}) + 1;
   std::vector<Epoch> formed = FormEpoch(epoch_, seats);
   members_.clear();
   epochs_.clear();

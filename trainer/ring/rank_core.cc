@@ -54,7 +54,7 @@ absl::StatusOr<RankCore::Turn> RankCore::Take() {
 
 void RankCore::Made() {
   batches_.Commit();
-  standing_ = {standing_.step + 1, batches_.committed()};
+  standing_ = {standing_.step + 1, batches_.committed(), epoch_.number};
   want_ = NextOfEpoch();
 }
 

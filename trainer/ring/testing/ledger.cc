@@ -21,8 +21,14 @@ std::string Words(const Standing& standing) {
 
 }  // namespace
 
-void Ledger::OnFormed(const EpochName& name, const Epoch&) {
+void Ledger::OnFormed(const EpochName& name, const Epoch& epoch, const Bounds& bounds) {
   LeaveAll();
+  if (epoch.ranks() > bounds.max ||
+      (epoch.ranks() < bounds.min && epoch.start.step < bounds.max_steps)) {
+    Break(Words(name) + " is of " + std::to_string(epoch.ranks()) + " ranks");
+  }
+  if (name.number <= last_formed_) Break(Words(name) + " is not the latest");
+  last_formed_ = name.number;
   if (!records_.try_emplace(name).second) Break(Words(name) + " is formed twice");
 }
 
@@ -78,7 +84,7 @@ void Ledger::OnStep(const std::string& process, const EpochName& name, const Epo
       batch = std::max(batch, committed.watermark());
       if (committed.Add(batch)) batches.push_back(batch);
     }
-    made->second = {{standing.step, committed},
+    made->second = {{standing.step, committed, name.number},
                     TinyModel::After(from.bits, standing.step, batches)};
   }
   if (standing != made->second.standing) {

@@ -36,8 +36,13 @@ class Ledger {
   }
   int64_t steps() const { return steps_; }
 
-  // The chief has formed it; all before it are left by their rank 0.
-  void OnFormed(const EpochName& name, const Epoch& epoch);
+  // The chief has formed it, of so many where something is left to train; all before it are left by
+  // their rank 0.
+  struct Bounds {
+    int min = 1, max = 1;
+    int64_t max_steps = 0;
+  };
+  void OnFormed(const EpochName& name, const Epoch& epoch, const Bounds& bounds);
   // A chief has gone.
   void OnChiefGone() { LeaveAll(); }
   // A process has met the others, and the model is that of the start. `own`: where it stood before,
@@ -72,6 +77,7 @@ class Ledger {
 
   std::string broken_;
   int64_t steps_ = 0;
+  uint32_t last_formed_ = 0;
   std::map<EpochName, Record> records_;
 };
 

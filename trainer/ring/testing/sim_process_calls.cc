@@ -122,7 +122,11 @@ void SimProcess::Settle() {
   if (dead_) return;
   if (desk_->in_force() > formed_) {
     formed_ = desk_->in_force();
-    world_.ledger().OnFormed({pod_, formed_}, *desk_->own_epoch());
+    const JobShape& shape = world_.shape();
+    world_.ledger().OnFormed({pod_, formed_}, *desk_->own_epoch(),
+                             {.min = static_cast<int>(shape.min),
+                              .max = static_cast<int>(shape.max),
+                              .max_steps = shape.max_steps});
     world_.Tell(name() + " forms epoch " + std::to_string(formed_) + " of " +
                 std::to_string(desk_->own_epoch()->ranks()));
   }
