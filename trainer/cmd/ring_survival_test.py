@@ -20,7 +20,7 @@ from processes import TRAINER, Job
 
 WORKERS = 4
 # Of a job: some forty seconds where nobody disturbs it.
-STEPS = 20_000
+STEPS = 60_000
 EVERY_S = 2.0
 # The chief gives a rank up that is silent for 10 s (trainer/cluster/membership.h).
 FROZEN_S = (11.0, 13.0)
@@ -38,7 +38,7 @@ POLL_S = 0.005
 def ring():
     job = Job(chief=True, ps=0, workers=WORKERS, strategy={"type": "AllReduce"}, maxSteps=STEPS,
               logSteps=1_000)
-    job.checkpoints(every=1_000)
+    job.checkpoints(every=5_000)
     return job
 
 
@@ -50,7 +50,8 @@ def batches(job):
     """How many are part of the last checkpoint, whose step is the last one."""
     done = subprocess.run([TRAINER, "inspect", "--values", "-o", "json", job.out], check=True,
                           text=True, stdout=subprocess.PIPE)
-    tensors = {tensor["name"]: tensor for tensor in json.loads(done.stdout)["tensors"]}
+    newest = json.loads(done.stdout)["newest"]
+    tensors = {tensor["name"]: tensor for tensor in newest["tensors"]}
     return {name: int(tensors[name]["max"]) for name in ("global_step", "taas/cursor/watermark")}
 
 
@@ -111,17 +112,18 @@ class Survival:
         role, index = name.split("-")
         observer = job.processes["worker-0" if role == "chief" else "chief-0"]
         self.left -= 1
-        before = self.step(observer)
-        began = time.monotonic()
+        began, kind = time.monotonic(), role
         if self.random.random() < FROZEN_SHARE:
             process.signal(signal.SIGSTOP)
             time.sleep(self.random.uniform(*FROZEN_S))
-            process.signal(signal.SIGCONT)
+            before = self.step(observer)
             began, kind = time.monotonic(), "frozen"
+            process.signal(signal.SIGCONT)
         else:
             process.kill()
             job.start_replica(role, int(index))
-            kind = role
+            # The others stand still until the new one is there.
+            before = self.step(observer)
         lost = self.until_next_step(job, observer, before, began)
         if lost is not None:
             self.lost[kind].append(lost)

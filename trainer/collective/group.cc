@@ -32,7 +32,9 @@ absl::Status Group::Run(Exchange& exchange) {
   if (status.ok()) return status;
   mover_.Fail();
   // Peers that close because of it may be seen before the reason.
-  return aborted_ ? absl::AbortedError("all-reduce: aborted") : status;
+  if (aborted_) return absl::AbortedError("all-reduce: aborted");
+  lost_ = mover_.lost();
+  return status;
 }
 
 void Group::Abort() {

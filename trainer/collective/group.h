@@ -57,7 +57,7 @@ class Group {
   // Ends what is under way, and everything after it, here and on every peer.
   void Abort();
   // Whose link broke first, if that is why Run failed.
-  std::optional<int> lost() const { return aborted_ ? std::nullopt : mover_.lost(); }
+  std::optional<int> lost() const { return lost_; }
 
  private:
   absl::Status Drive(Exchange& exchange);
@@ -69,6 +69,7 @@ class Group {
   Mover mover_;
   const int abort_event_;  // An eventfd, readable from Abort on.
   std::atomic<bool> aborted_ = false;
+  std::optional<int> lost_;
   std::vector<pollfd> polled_;
 };
 

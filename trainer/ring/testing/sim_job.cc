@@ -14,7 +14,7 @@ using std::chrono::seconds;
 // From the last fault to the end of the job: what is silent for longest, then what is found out by
 // silence, and the steps.
 constexpr seconds kEndsWithin{60};
-constexpr size_t kStoryLines = 60;
+constexpr size_t kStoryLines = 120;
 
 constexpr std::array<std::string_view, static_cast<size_t>(Phase::kPhases)> kNames = {
     "starts",  "has joined", "asks for an epoch", "is told of one", "calls another rank",
