@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""An elastic job that trains by all-reduce, made larger and smaller through the scale subresource."""
+"""An elastic job that trains by all-reduce, made larger and smaller by the scale subresource."""
 
 import glob
 import json

@@ -80,14 +80,14 @@ TEST(JobRulesTest, ElasticBoundsAndTheirWords) {
        "spec.roles.worker.replicas: Invalid value: \"object\": elastic allows 5 to 4 workers, "
        "spec.roles.worker.elastic.minReplicas: Invalid value: \"object\": is above maxReplicas"},
       {"servers", R"({"replicas": 1, "elastic": {"minReplicas": 1, "maxReplicas": 4}})", kServers,
-       "spec.roles.worker.elastic: Invalid value: \"object\": is of strategy AllReduce only; workers "
-       "beside parameter servers may come and go without it"},
+       "spec.roles.worker.elastic: Invalid value: \"object\": is of strategy AllReduce only; "
+       "workers beside parameter servers may come and go without it"},
       {"own image",
        R"({"replicas": 1, "template": {"spec": {"containers": [{"name": "a", "image": "a"}]}},
            "elastic": {"minReplicas": 1, "maxReplicas": 4}})",
        nullptr,
-       "spec.roles.worker.elastic: Invalid value: \"object\": is of strategy AllReduce only; workers "
-       "beside parameter servers may come and go without it"},
+       "spec.roles.worker.elastic: Invalid value: \"object\": is of strategy AllReduce only; "
+       "workers beside parameter servers may come and go without it"},
   };
   for (const ElasticCase& it : cases) {
     Json object = Json::parse(R"({"metadata": {"name": "a"},

@@ -89,6 +89,13 @@ class OwnRank {
   Ring ring_;
 };
 
+// Whether there were new ones.
+bool ShowShares(const StepTimes& times, ShareMeter& meter, StatusBoard& board) {
+  const std::optional<RankShares> shares = meter.Add(times);
+  if (shares) board.SetShares(*shares);
+  return shares.has_value();
+}
+
 // The chief's part besides its rank: checkpoints, and what the job has to show.
 class Lead {
  public:
@@ -104,11 +111,16 @@ class Lead {
                store) {}
 
   RankLoop::Hooks Hooks(RingDesk& desk) {
+    const auto on_times = [this, &desk](const StepTimes& times) {
+      // The others say theirs as often.
+      if (ShowShares(times, meter_, role_.board())) role_.board().SetPeers(desk.Peers());
+    };
     return {.start = [this] { return Begin(); },
             .before_update = [this] { saves_.Detach(); },
             .on_epoch = [this, &desk](const Standing& standing) { return OnEpoch(desk, standing); },
             .after_step = [this](const Standing& standing,
                                  float loss) { return OnStep(standing, loss); },
+            .on_times = on_times,
             .at_end = [this, &desk](const Standing& standing) { return End(desk, standing); }};
   }
 
@@ -137,6 +149,7 @@ class Lead {
 
   absl::Status OnEpoch(RingDesk& desk, const Standing& standing) {
     standing_ = standing;
+    meter_.StartOver();
     role_.board().SetStep(standing.step);
     role_.board().SetState(RunState::kTraining);
     role_.board().SetPeers(desk.Peers());
@@ -179,6 +192,7 @@ class Lead {
   StepLog& log_;
   TrainingSaves saves_;
   Standing standing_;
+  ShareMeter meter_;
 };
 
 // How many ranks an epoch has, with the chief.
@@ -233,6 +247,7 @@ absl::Status RunRingChief(Role& role) {
           .address = rank->address(),
           .min = bounds.min,
           .max = bounds.max,
+          .max_steps = role.config().max_steps,
           .on_over = [&](uint32_t epoch) { rank->ring().Abort(epoch); },
           .on_wait =
               [&](const std::string& why) {
@@ -265,11 +280,13 @@ absl::Status RunRingWorker(Role& role) {
   // The chief need not miss this worker first.
   const Farewell::Scope farewell(role.farewell(), [&] { member.Leave(kFarewellPatience); });
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
+  ShareMeter meter;
   RETURN_IF_ERROR(rank->Train(
       member, role.config().max_steps,
       {.on_epoch =
            [&](const Standing& standing) {
              role.board().SetStep(standing.step);
+             meter.StartOver();
              const int64_t examples =
                  ExamplesPerStep(role.config(), rank->ring().ranks());
              role.board().SetBatchSize(examples);
@@ -281,7 +298,8 @@ absl::Status RunRingWorker(Role& role) {
              log.OnStep(standing.step, loss);
              role.board().SetProgress({.step = standing.step, .loss = loss});
              return absl::OkStatus();
-           }}));
+           },
+       .on_times = [&](const StepTimes& times) { ShowShares(times, meter, role.board()); }}));
   member.Leave();
   role.board().SetState(RunState::kDone);
   return absl::OkStatus();

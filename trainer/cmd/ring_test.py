@@ -104,6 +104,23 @@ class RingTest(unittest.TestCase):
             job.expect_all_done(self)
             self.assertEqual(evaluation(job), self.undisturbed)
 
+    def test_it_is_told_what_the_time_of_each_rank_goes_to(self):
+        with ring() as job:
+            job.config["maxSteps"] = ENDLESS
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says("\nstep 100,")
+            page = {"peers": [{}]}
+            while "shares" not in page or not all("shares" in peer for peer in page["peers"]):
+                page = chief.get("/status")
+            self.assertEqual(len(page["peers"]), 2)
+            for shares in [page["shares"]] + [peer["shares"] for peer in page["peers"]]:
+                self.assertGreater(shares["compute"], 0)
+                self.assertGreater(shares["exchange"], 0)
+                self.assertLessEqual(
+                    shares["compute"] + shares["wait"] + shares["exchange"], 1.002)
+                self.assertGreater(shares["bytesPerStep"], 0)
+
     def test_parameter_servers_are_refused(self):
         with Job(chief=True, ps=1, workers=1, strategy=RING) as job:
             chief = job.start_replica("chief")

@@ -32,8 +32,8 @@ constexpr int64_t kTowersMax = 64;
 constexpr double kPenaltyMax = 1e6;
 // Of the workers of a job, as the CRD has it.
 constexpr int64_t kWorkersMax = 10'000;
-// Below, a process that the machine does not run for a moment would be lost; above, the operator has
-// long replaced it.
+// Below, a process that the machine does not run for a moment would be lost; above, the operator
+// has long replaced it.
 constexpr int64_t kHeartbeatMin = 2;
 constexpr int64_t kHeartbeatMax = 600;
 // More than any machine that this is for has processors for.

@@ -37,6 +37,7 @@
 #include "trainer/retry/try_on.h"
 #include "trainer/ring/epoch.h"
 #include "trainer/ring/epoch_source.h"
+#include "trainer/ring/epoch_watch.h"
 #include "trainer/status/status_board.h"
 
 namespace taas {
@@ -84,7 +85,8 @@ class Member : public WorkSource, public EpochSource {
   int64_t end_step() const;
 
   absl::StatusOr<Work> Next() override;
-  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing) override;
+  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing,
+                                            std::optional<int> lost) override;
   void Outlast() override;
   bool StillCurrent(int64_t generation, const Pusher& pusher) override;
 
@@ -133,8 +135,7 @@ class Member : public WorkSource, public EpochSource {
   Clock::Time trouble_since_{};
   bool in_trouble_ = false;
   uint64_t lease_sequence_ = 0;
-  uint32_t epoch_ = 0;     // The last that this rank was told of.
-  bool in_epoch_ = false;  // And it has not come back from it.
+  EpochWatch watch_;
   Clock::Time wait_logged_{};  // Of the thread that calls Next.
   std::thread heartbeat_;
 };

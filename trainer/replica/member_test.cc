@@ -264,7 +264,7 @@ TEST_F(MemberTest, ARankLeavesTheEpochOfAChiefThatIsSilent) {
                                       }},
                   board_, stop_);
   ASSERT_THAT(Start(), IsOk());
-  const auto epoch = member_->Next(Standing{});
+  const auto epoch = member_->Next(Standing{}, std::nullopt);
   ASSERT_THAT(epoch, IsOk());
   EXPECT_EQ((*epoch)->number, 4u);
   EXPECT_EQ(left.get_future().get(), 4u);

@@ -38,7 +38,7 @@ class RingDeskTest : public testing::Test {
                                          .job = {"uid", 1},
                                          .config_hash = "hash",
                                          .data_identity = "",
-                                         .self = {1, 1},
+                                         .self = {0, 1},  // Whose epochs count from 1.
                                          .silence = silence},
                               .address = "chief:2",
                               .min = min,
@@ -87,7 +87,8 @@ class RingDeskTest : public testing::Test {
 
   // The chief and these wait, at `step`, until they are told of an epoch: the chief's.
   Epoch Gather(std::initializer_list<int> workers, int64_t step) {
-    auto own = std::async(std::launch::async, [&] { return desk_->Next({.step = step}); });
+    auto own = std::async(std::launch::async,
+                          [&] { return desk_->Next({.step = step}, std::nullopt); });
     std::map<int, wire::RingEpoch> told;
     while (told.size() < workers.size()) {
       for (const int worker : workers) {
@@ -169,7 +170,8 @@ TEST_F(RingDeskTest, ThoseWhoTrainedAlreadyDoNotWaitForAllThatAreListed) {
   Open(/*listed=*/4, /*min=*/2, /*max=*/5);
   Join(0);
   epoch_of_[0] = 7;
-  auto own = std::async(std::launch::async, [&] { return desk_->Next({.step = kUntrained}); });
+  auto own = std::async(std::launch::async,
+                        [&] { return desk_->Next({.step = kUntrained}, std::nullopt); });
   Beat(0, /*waits_at=*/30);
   // Both wait, and the others have a moment to come.
   while (desk_->waiting_for().find("worker-3") == std::string::npos) std::this_thread::yield();

@@ -54,6 +54,15 @@ struct Buffers {
   int64_t versions = 0;  // Buffers of values and slots.
 };
 
+// What the time of a rank of an all-reduce goes to (trainer/ring/share_meter.h); the rest is the
+// update and what follows it.
+struct RankShares {
+  double compute = 0;
+  double wait = 0;  // For the slowest of the others.
+  double exchange = 0;
+  int64_t bytes_per_step = 0;  // That it sends.
+};
+
 struct PeerStatus {
   std::string role;
   int index = 0;
@@ -63,7 +72,13 @@ struct PeerStatus {
   std::string since;  // RFC 3339.
   int64_t bytes = 0;
   std::vector<GpuReading> gpus;
+  std::optional<RankShares> shares{};
 };
+
+// Whom the others wait for: the rank that waits least, if another one waits for a tenth of its time
+// more. "worker-2"; "": nobody, or nothing is known.
+std::string SlowestRank(const std::string& own_name, const RankShares& own,
+                        const std::vector<PeerStatus>& peers);
 
 class StatusBoard {
  public:
@@ -91,6 +106,7 @@ class StatusBoard {
     int64_t bytes = 0;
     std::optional<Buffers> buffers;
     std::vector<GpuReading> gpus;
+    std::optional<RankShares> shares;
   };
 
   explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {
@@ -113,6 +129,7 @@ class StatusBoard {
   void SetBytes(int64_t bytes);
   void SetBuffers(const Buffers& buffers);
   void SetGpus(std::vector<GpuReading> gpus);
+  void SetShares(const RankShares& shares);
 
   Snapshot snapshot() const;
   // The body of /status.

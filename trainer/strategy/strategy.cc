@@ -32,7 +32,9 @@ absl::Status CheckServers(const Strategy& strategy, const ClusterSpec& cluster) 
                                     ": the cluster in TF_CONFIG has no ps");
 }
 
-TrainerRole RoleOfOneProcess(const TrainerConfig&, const ClusterSpec&) { return TrainerRole::kLocal; }
+TrainerRole RoleOfOneProcess(const TrainerConfig&, const ClusterSpec&) {
+  return TrainerRole::kLocal;
+}
 
 absl::Status CheckOneProcess(const Strategy& strategy, const ClusterSpec& cluster) {
   const size_t replicas = cluster.training_replicas().size();
