@@ -23,6 +23,8 @@ void RankCore::Join(const std::optional<Epoch>& epoch) {
   }
   epoch_ = *epoch;
   lost_.reset();
+  const bool begins = epoch_.start.step == kUntrained && standing_.step == kNoModel;
+  if (!receives() && !begins && standing_ != epoch_.start) return;
   // What is given overwrites what is there.
   if (receives()) standing_ = {};
   want_ = RankWant::kEnter;

@@ -43,7 +43,7 @@ class RankCore {
   // It has this model: the last checkpoint's, the seed's, or none.
   void Begin(const Standing& standing);
   // Nothing: the job is done. If this rank is given a model what is there is overwritten from now
-  // on.
+  // on. An epoch that takes it to stand elsewhere is not entered: the chief had heard an older word.
   void Join(const std::optional<Epoch>& epoch);
   bool receives() const;
   // It has met the others and the model is that of the epoch's start, or the epoch is over.

@@ -56,10 +56,27 @@ TEST(RankCoreTest, AStepThatWasNotMadeChangesNothing) {
   EXPECT_EQ(core.Take()->batch, batch);
 }
 
+// A call in which a rank had said where it stood was served seconds later, when it had made another
+// step: the next epoch took it to stand there, and did not give it the model that the others had.
+TEST(RankCoreTest, AnEpochThatTakesItToStandElsewhereIsNotEntered) {
+  RankCore core(kMaxSteps);
+  core.Begin({});
+  core.Join(Of(4, {1}));
+  core.Entered();
+  core.Take().IgnoreError();
+  core.Made();
+  core.Take().IgnoreError();
+  core.NotMade(std::nullopt);
+  const Standing standing = core.standing();
+  core.Join(Of(4, {}));
+  EXPECT_EQ(core.want(), RankWant::kEpoch);
+  EXPECT_EQ(core.standing(), standing);
+}
+
 TEST(RankCoreTest, WhoLosesAnEpochWhileItIsGivenTheModelHasNone) {
   RankCore core(kMaxSteps);
   core.Begin({});
-  core.Join(Of(4, {}));
+  core.Join(Of(4, {1}));
   core.Entered();
   core.Take().IgnoreError();
   core.NotMade(std::nullopt);
