@@ -3,9 +3,9 @@
 //   lost_rank --ranks 4 --kills 20 --hidden 500
 //
 // A chief and workers are processes of this machine that train an MLP on generated data. A worker
-// is killed (SIGKILL) at a random moment of a step; what is lost is the time from there to the end of
-// the next step of the others, less one step of theirs. Then another takes its place, and all train
-// for a while.
+// is killed (SIGKILL) at a random moment of a step; what is lost is the time from there to the end
+// of the next step of the others, less one step of theirs. Then another takes its place, and all
+// train for a while.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -203,7 +203,7 @@ class Bench {
   size_t Workers() const { return static_cast<size_t>(asked_.ranks - 1); }
 
   double LoseOne(size_t worker) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random_.Below(20'000)));
+    clock_.SleepUntil(clock_.Now() + std::chrono::microseconds(random_.Below(20'000)));
     const int64_t killed_ns = NowNs();
     kill(workers_[worker], SIGKILL);
     std::vector<int64_t> ends;

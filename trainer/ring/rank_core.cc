@@ -23,6 +23,10 @@ void RankCore::Join(const std::optional<Epoch>& epoch) {
   }
   epoch_ = *epoch;
   lost_.reset();
+  const bool begins = epoch_.start.step == kUntrained && standing_.step == kNoModel;
+  const bool is_elsewhere = receives() ? standing_.step > epoch_.start.step
+                                       : !begins && standing_ != epoch_.start;
+  if (is_elsewhere) return;
   want_ = RankWant::kEnter;
 }
 

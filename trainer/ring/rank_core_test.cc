@@ -56,11 +56,30 @@ TEST(RankCoreTest, AStepThatWasNotMadeChangesNothing) {
   EXPECT_EQ(core.Take()->batch, batch);
 }
 
+// A call in which a rank had said where it stood was served seconds later, when it had made another
+// step: the next epoch took it to stand there, and did not give it the model that the others had.
+TEST(RankCoreTest, AnEpochThatTakesItToStandElsewhereIsNotEntered) {
+  RankCore core(kMaxSteps);
+  core.Begin({});
+  core.Join(Of(4, {1}));
+  core.Entered();
+  core.Take().IgnoreError();
+  core.Made();
+  core.Take().IgnoreError();
+  core.NotMade(std::nullopt);
+  const Standing standing = core.standing();
+  for (const std::vector<int>& receivers : {std::vector<int>(), {1}}) {
+    core.Join(Of(4, receivers));
+    EXPECT_EQ(core.want(), RankWant::kEpoch);
+    EXPECT_EQ(core.standing(), standing);
+  }
+}
+
 // Whoever was one step ahead was lost while it gave, and nobody had a model any more.
 TEST(RankCoreTest, WhoLosesAnEpochWhileItIsGivenTheModelHasItsOwn) {
   RankCore core(kMaxSteps);
   core.Begin({});
-  core.Join(Of(4, {}));
+  core.Join(Of(4, {1}));
   core.Entered();
   core.Take().IgnoreError();
   core.NotMade(std::nullopt);

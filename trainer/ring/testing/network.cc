@@ -49,9 +49,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     end(from).wants_room = count < bytes.size();
     if (count == 0) return size_t{0};
     to.under_way += count;
+    const auto end_of_it = bytes.begin() + static_cast<ptrdiff_t>(count);
     After(1 - from, [self = shared_from_this(), from,
-                     bytes = std::vector<std::byte>(bytes.begin(),
-                                                    bytes.begin() + static_cast<ptrdiff_t>(count))] {
+                     bytes = std::vector<std::byte>(bytes.begin(), end_of_it)] {
       End& to = self->end(1 - from);
       to.under_way -= bytes.size();
       if (to.broken) return;
