@@ -250,6 +250,7 @@ class Bench {
   }
 
   const Asked asked_;
+  RealClock clock_;
   SeededRandom random_;
   int said_ = -1;
   int port_ = 0;
