@@ -5,7 +5,8 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build kernel-resources \
-	gpu-pack gpu-mutants images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
+	gpu-pack gpu-mutants images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive survive-ring bench \
+	bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -177,6 +178,13 @@ survive: setup
 	@$(BAZEL) test $(BAZEL_FLAGS) --noshow_progress $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
 	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=200 \
 	//e2e/local:survival_test
+
+## make survive-ring SEED=n KILLS=n    ranks of jobs by all-reduce killed, one every 2 s, and some frozen: 300 take half an hour
+KILLS ?= 300
+survive-ring: setup
+	@$(BAZEL) test $(BAZEL_FLAGS) --noshow_progress $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
+	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=$(KILLS) \
+	//trainer/cmd:ring_survival_test
 
 ## make bench   the measurements of docs/benchmarks.md but those of the operator (sudo bench/operator/run.py)
 bench: build

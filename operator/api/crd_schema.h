@@ -34,6 +34,7 @@ class CrdSchema {
     std::string at;  // Path of the value that the rule is attached to: "", "spec", "spec.roles".
     std::string rule;
     std::string message;
+    std::string message_expression;  // In CEL, what is said in place of `message`; empty: that.
     std::string field_path;  // Where the error is shown, below `at`: ".roles.ps"; empty: at `at`.
   };
 

@@ -80,8 +80,17 @@ struct ContainerPort {
   int32_t port = 0;
 };
 
+// Between which the replicas of a role may change while the job trains.
+struct ElasticSpec {
+  int32_t min_replicas = 1;  // Without so many there is no training; the others are not needed.
+  int32_t max_replicas = 10'000;
+
+  bool operator==(const ElasticSpec&) const = default;
+};
+
 struct RoleSpec {
   int32_t replicas = 1;
+  std::optional<ElasticSpec> elastic;  // Of workers, TrainingJob only.
   RestartPolicy restart_policy = RestartPolicy::kExitCode;
   int32_t gpus = 0;  // Of each replica, for the operator to ask for; TrainingJob only.
   // What the manifest itself asks for: the limit nvidia.com/gpu of the role or of its container.

@@ -177,6 +177,9 @@ TEST(DecodeTrainingJobTest, EachFieldOfTheCrdIsKnownToTheStructOrToTheTrainer) {
       known.insert("spec.roles." + role + "." + field);
     }
   }
+  for (const std::string field : {"elastic", "elastic.minReplicas", "elastic.maxReplicas"}) {
+    known.insert("spec.roles.worker." + field);
+  }
   std::set<std::string> in_crd;
   for (const std::string& path : TrainingJobSchema().FieldPaths()) {
     if (path.rfind("spec.", 0) != 0) continue;
@@ -219,6 +222,21 @@ TEST(DecodeTrainingJobTest, EachPolicyOfTheManifestIsRead) {
   EXPECT_EQ(spec.node_loss_seconds, 5);
   EXPECT_EQ(spec.port, 3000);
   EXPECT_EQ(spec.evaluator_in_cluster, EvaluatorInCluster::kNone);
+}
+
+TEST(DecodeTrainingJobTest, TheBoundsOfElasticWorkersAreRead) {
+  Json object = Json::parse(kStored);
+  const auto read = [&](const char* elastic) {
+    object["spec"]["roles"]["worker"]["elastic"] = Json::parse(elastic);
+    return DecodeJob(JobKind::kTrainingJob, object.dump());
+  };
+  EXPECT_EQ(read("{}")->spec.roles.at(Role::kWorker).elastic, (ElasticSpec{1, 10'000}));
+  EXPECT_EQ(read(R"({"minReplicas": 2, "maxReplicas": 8})")->spec.roles.at(Role::kWorker).elastic,
+            (ElasticSpec{2, 8}));
+  EXPECT_EQ(read("null")->spec.roles.at(Role::kWorker).elastic, std::nullopt);
+  // As one that is stored under a CRD without our rules.
+  EXPECT_FALSE(read(R"({"minReplicas": 0})").ok());
+  EXPECT_FALSE(read(R"({"minReplicas": 9, "maxReplicas": 8})").ok());
 }
 
 TEST(DecodeTrainingJobTest, EachFieldOfARoleIsReadOrKeptAsItWasWritten) {

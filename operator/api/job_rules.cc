@@ -21,7 +21,9 @@ std::vector<FieldError> BrokenRules(JobKind kind, const nlohmann::json& object,
 
 std::vector<RuleName> KnownRules(JobKind kind) {
   std::vector<RuleName> names;
-  for (const RuleTwin& rule : TwinsOf(kind)) names.push_back({rule.at, rule.field, rule.message});
+  for (const RuleTwin& rule : TwinsOf(kind)) {
+    names.push_back({rule.at, rule.field, rule.message, rule.says != nullptr});
+  }
   return names;
 }
 

@@ -30,6 +30,7 @@ struct RuleName {
   std::string at;          // "spec.roles"
   std::string field_path;  // ".ps"
   std::string message;     // As in the CRD.
+  bool has_expression = false;  // It is told with values, by a messageExpression.
 
   auto operator<=>(const RuleName&) const = default;
 };

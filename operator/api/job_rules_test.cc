@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 std::vector<std::string> Texts(std::vector<RuleName> names) {
   std::vector<std::string> texts;
   for (const RuleName& name : names) {
-    texts.push_back(name.at + " | " + name.field_path + " | " + name.message);
+    texts.push_back(name.at + " | " + name.field_path + " | " + name.message +
+                    (name.has_expression ? " | with values" : ""));
   }
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -25,7 +26,8 @@ std::vector<std::string> Texts(std::vector<RuleName> names) {
 std::vector<std::string> RulesOf(const CrdSchema& schema) {
   std::vector<RuleName> names;
   for (const CrdSchema::Rule& rule : schema.Rules()) {
-    names.push_back({rule.at, rule.field_path, rule.message});
+    names.push_back(
+        {rule.at, rule.field_path, rule.message, !rule.message_expression.empty()});
   }
   return Texts(names);
 }
@@ -54,6 +56,81 @@ TEST(JobRulesTest, RulesAboutChangesHoldForANewObject) {
   Json suspended = object;
   suspended["spec"]["suspend"] = true;
   EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, changed, &suspended), testing::IsEmpty());
+}
+
+struct ElasticCase {
+  const char* name;
+  const char* worker;   // Of spec.roles.
+  const char* trainer;  // null: an image of one's own.
+  const char* error;    // Without "Invalid value".
+};
+
+TEST(JobRulesTest, ElasticBoundsAndTheirWords) {
+  constexpr char kRing[] = R"({"strategy": {"type": "AllReduce", "mode": "Async"}})";
+  constexpr char kServers[] = R"({"strategy": {"type": "ParameterServer", "mode": "Async"}})";
+  const ElasticCase cases[] = {
+      {"lowest", R"({"replicas": 2, "elastic": {"minReplicas": 2, "maxReplicas": 4}})", kRing, ""},
+      {"highest", R"({"replicas": 4, "elastic": {"minReplicas": 2, "maxReplicas": 4}})", kRing, ""},
+      {"one", R"({"replicas": 3, "elastic": {"minReplicas": 3, "maxReplicas": 3}})", kRing, ""},
+      {"below", R"({"replicas": 1, "elastic": {"minReplicas": 2, "maxReplicas": 4}})", kRing,
+       "spec.roles.worker.replicas: Invalid value: \"object\": elastic allows 2 to 4 workers"},
+      {"above", R"({"replicas": 5, "elastic": {"minReplicas": 2, "maxReplicas": 4}})", kRing,
+       "spec.roles.worker.replicas: Invalid value: \"object\": elastic allows 2 to 4 workers"},
+      {"upside down", R"({"replicas": 5, "elastic": {"minReplicas": 5, "maxReplicas": 4}})", kRing,
+       "spec.roles.worker.replicas: Invalid value: \"object\": elastic allows 5 to 4 workers, "
+       "spec.roles.worker.elastic.minReplicas: Invalid value: \"object\": is above maxReplicas"},
+      {"servers", R"({"replicas": 1, "elastic": {"minReplicas": 1, "maxReplicas": 4}})", kServers,
+       "spec.roles.worker.elastic: Invalid value: \"object\": is of strategy AllReduce only; "
+       "workers beside parameter servers may come and go without it"},
+      {"own image",
+       R"({"replicas": 1, "template": {"spec": {"containers": [{"name": "a", "image": "a"}]}},
+           "elastic": {"minReplicas": 1, "maxReplicas": 4}})",
+       nullptr,
+       "spec.roles.worker.elastic: Invalid value: \"object\": is of strategy AllReduce only; "
+       "workers beside parameter servers may come and go without it"},
+  };
+  for (const ElasticCase& it : cases) {
+    Json object = Json::parse(R"({"metadata": {"name": "a"},
+                                  "spec": {"successPolicy": "Auto", "roles": {}}})");
+    object["spec"]["roles"]["worker"] = Json::parse(it.worker);
+    if (it.trainer != nullptr) {
+      object["spec"]["trainer"] = Json::parse(it.trainer);
+      object["spec"]["trainer"]["data"]["format"] = "generated";
+      if (it.trainer == kServers) object["spec"]["roles"]["ps"]["replicas"] = 1;
+    }
+    EXPECT_EQ(FormatFieldErrors(BrokenRules(JobKind::kTrainingJob, object, nullptr)), it.error)
+        << it.name;
+  }
+}
+
+// The chief waits for each worker of a fixed number: one more would not train, and one less would
+// be waited for.
+TEST(JobRulesTest, WorkersOfAnAllReduceChangeWhereItIsElastic) {
+  const Json fixed = Json::parse(R"({
+    "metadata": {"name": "a"},
+    "spec": {"trainer": {"strategy": {"type": "AllReduce", "mode": "Async"},
+                         "data": {"format": "generated"}},
+             "successPolicy": "Auto", "roles": {"worker": {"replicas": 2}}}})");
+  const auto said = [](const Json& before, int replicas) {
+    Json changed = before;
+    changed["spec"]["roles"]["worker"]["replicas"] = replicas;
+    return FormatFieldErrors(BrokenRules(JobKind::kTrainingJob, changed, &before));
+  };
+  EXPECT_EQ(said(fixed, 2), "");
+  EXPECT_THAT(said(fixed, 3), testing::HasSubstr("spec.roles.worker.replicas: "));
+  EXPECT_THAT(said(fixed, 3), testing::HasSubstr("unless roles.worker.elastic says how many"));
+  Json suspended = fixed;
+  suspended["spec"]["suspend"] = true;
+  EXPECT_EQ(said(suspended, 3), "");
+  Json elastic = fixed;
+  elastic["spec"]["roles"]["worker"]["elastic"] = {{"minReplicas", 1}, {"maxReplicas", 3}};
+  EXPECT_EQ(said(elastic, 3), "");
+  EXPECT_THAT(said(elastic, 4), testing::HasSubstr("elastic allows 1 to 3 workers"));
+  // The bounds are those that the pods were made with.
+  Json wider = elastic;
+  wider["spec"]["roles"]["worker"]["elastic"]["maxReplicas"] = 9;
+  EXPECT_THAT(FormatFieldErrors(BrokenRules(JobKind::kTrainingJob, wider, &elastic)),
+              testing::HasSubstr("only replicas and template may change"));
 }
 
 // Symptom: who edited a job that had ended and applied it was told that it may change only while it

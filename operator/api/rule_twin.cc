@@ -98,7 +98,8 @@ std::vector<FieldError> BrokenTwins(const std::vector<RuleTwin>& twins, const Js
       std::string path = place.path + twin.field;
       if (!path.empty() && path.front() == '.') path.erase(0, 1);
       errors.push_back({path, std::string(kFieldInvalid),
-                        "Invalid value: \"" + TypeName(*place.self) + "\": " + twin.message});
+                        "Invalid value: \"" + TypeName(*place.self) + "\": " +
+                            (twin.says ? twin.says(*place.self) : twin.message)});
     }
   }
   return errors;

@@ -29,6 +29,8 @@ struct RuleTwin {
   std::string message;
   std::string field;
   Predicate holds;
+  // Of a rule with a messageExpression: what is said in place of `message`; null: that.
+  std::function<std::string(const nlohmann::json& self)> says = nullptr;
 };
 
 std::vector<FieldError> BrokenTwins(const std::vector<RuleTwin>& twins,

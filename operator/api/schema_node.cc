@@ -56,6 +56,8 @@ absl::Status SetRules(const Json& value, const std::string& path, Node* node) {
     node->rules.push_back({.at = path,
                            .rule = rule.at("rule").get<std::string>(),
                            .message = rule.at("message").get<std::string>(),
+                           .message_expression =
+                               rule.value("messageExpression", std::string()),
                            .field_path = rule.value("fieldPath", std::string())});
   }
   return absl::OkStatus();

@@ -136,6 +136,13 @@ Predicate SameReplicas(const char* role) {
   };
 }
 
+// `self`, `old`: the spec.
+bool WorkersStayOrAreElastic(const Json& self, const Json* old) {
+  return !HasStrategy(self, "AllReduce") ||
+         !ValueAt(self, {"roles", "worker", "elastic"}).is_null() ||
+         SameReplicas("worker")(self, old);
+}
+
 Predicate SameButReplicasAndTemplate(const char* role) {
   return [role](const Json& self, const Json* old) {
     if (!IsFixed(old)) return true;
@@ -160,6 +167,13 @@ std::vector<RuleTwin> SpecRules() {
        ".roles", OneProcessIsOne},
       {"spec", "leaves no training replica whose gradient counts",
        ".trainer.strategy.backupWorkers", SomeGradientCounts},
+      {"spec",
+       "is of strategy AllReduce only; workers beside parameter servers may come and go without it",
+       ".roles.worker.elastic",
+       [](const Json& self, const Json*) {
+         return ValueAt(self, {"roles", "worker", "elastic"}).is_null() ||
+                HasStrategy(self, "AllReduce");
+       }},
       {"spec",
        "the bundled trainer's evaluator follows checkpoints: spec.trainer.checkpoint.dir is needed",
        ".roles.evaluator", EvaluatorHasCheckpoints},
@@ -217,6 +231,9 @@ std::vector<RuleTwin> ChangeRules() {
   add("variables are spread over the parameter servers when a job starts: may change only while it "
       "is suspended",
       "roles.ps.replicas", SameReplicas("ps"));
+  add("all-reduce waits for each worker that it began with, unless roles.worker.elastic says how "
+      "many there may be: may change only while the job is suspended",
+      "roles.worker.replicas", WorkersStayOrAreElastic);
   for (const char* role : kRoles) {
     add("only replicas and template may change while the job is not suspended",
         std::string("roles.") + role, SameButReplicasAndTemplate(role));
@@ -301,6 +318,41 @@ std::vector<RuleTwin> StrategyRules() {
        [](const Json& self, const Json*) {
          return ValueAt(self, {"type"}) == "Towers" || !self.contains("towers");
        }},
+      {at, "is of type AllReduce only", ".heartbeatSeconds",
+       [](const Json& self, const Json*) {
+         return ValueAt(self, {"type"}) == "AllReduce" || !self.contains("heartbeatSeconds");
+       }},
+  };
+}
+
+std::string TextAt(const Json& from, std::initializer_list<const char*> keys) {
+  return std::to_string(NumberAt(from, keys));
+}
+
+std::vector<RuleTwin> ElasticRules() {
+  return {
+      {.at = "spec.roles.worker",
+       .message = "is not between elastic.minReplicas and elastic.maxReplicas",
+       .field = ".replicas",
+       .holds =
+           [](const Json& self, const Json*) {
+             const int64_t replicas = NumberAt(self, {"replicas"});
+             return !self.contains("elastic") ||
+                    (replicas >= NumberAt(self, {"elastic", "minReplicas"}) &&
+                     replicas <= NumberAt(self, {"elastic", "maxReplicas"}));
+           },
+       .says =
+           [](const Json& self) {
+             return "elastic allows " + TextAt(self, {"elastic", "minReplicas"}) + " to " +
+                    TextAt(self, {"elastic", "maxReplicas"}) + " workers";
+           }},
+      {.at = "spec.roles.worker.elastic",
+       .message = "is above maxReplicas",
+       .field = ".minReplicas",
+       .holds =
+           [](const Json& self, const Json*) {
+             return NumberAt(self, {"minReplicas"}) <= NumberAt(self, {"maxReplicas"});
+           }},
   };
 }
 
@@ -389,7 +441,8 @@ const std::vector<RuleTwin>& TrainingJobRules() {
   static const std::vector<RuleTwin> rules = [] {
     std::vector<RuleTwin> all;
     for (const auto& part : {OtherRules(), SpecRules(), ChangeRules(), RoleRules(),
-                             StrategyRules(), TrainingDataRules(), OptimizerRules()}) {
+                             ElasticRules(), StrategyRules(), TrainingDataRules(),
+                             OptimizerRules()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -42,10 +42,24 @@ absl::Status ReadTrainer(const JsonField& trainer, TrainerSpec* out) {
   return trainer["maxSteps"].Read(&out->max_steps);
 }
 
+absl::Status ReadElastic(const JsonField& elastic, std::optional<ElasticSpec>* out) {
+  RETURN_IF_ERROR(elastic.Object().status());
+  if (!elastic.present()) return absl::OkStatus();
+  ElasticSpec& bounds = out->emplace();
+  RETURN_IF_ERROR(elastic["minReplicas"].Read(&bounds.min_replicas));
+  RETURN_IF_ERROR(elastic["maxReplicas"].Read(&bounds.max_replicas));
+  if (bounds.min_replicas < 1) return elastic["minReplicas"].Wrong("1 or more");
+  if (bounds.max_replicas < bounds.min_replicas) {
+    return elastic["maxReplicas"].Wrong("minReplicas or more");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadRole(const JsonField& role, bool bundled, RoleSpec* out) {
   RETURN_IF_ERROR(role.Object().status());
   RETURN_IF_ERROR(role["replicas"].Read(&out->replicas));
   if (out->replicas < 0) return role["replicas"].Wrong("0 or more");
+  RETURN_IF_ERROR(ReadElastic(role["elastic"], &out->elastic));
   RETURN_IF_ERROR(role["restartPolicy"].ReadName(
       RestartPolicyFromName, "Always, OnFailure, Never or ExitCode", &out->restart_policy));
   RETURN_IF_ERROR(role["gpus"].Read(&out->gpus));

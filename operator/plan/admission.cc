@@ -29,7 +29,7 @@ void FollowAdmission(LedgerDraft& draft) {
   int32_t pods = 0;
   bool any_lives = false;
   for (const ReplicaView& view : draft.views()) {
-    if (!view.wanted) continue;
+    if (!view.wanted || IsSurplus(draft.job(), view.role, view.index)) continue;
     const LedgerReplica& entry = draft.EntryOf(view);
     ++wanted;
     if (!entry.completed && !entry.failed) ++pods;

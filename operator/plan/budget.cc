@@ -8,7 +8,8 @@ namespace taas {
 
 bool IsDispensable(const Job& job, Role role, int32_t index) {
   if (role == Role::kEvaluator) return true;
-  return job.spec.dynamic_worker && role == Role::kWorker && !DecidesSuccess(job, role, index);
+  if (role != Role::kWorker || DecidesSuccess(job, role, index)) return false;
+  return job.spec.dynamic_worker || IsSurplus(job, role, index);
 }
 
 bool CountsForBudget(JobKind kind, RestartCause cause) {

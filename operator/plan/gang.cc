@@ -89,6 +89,7 @@ GangTrouble WhyGangWaits(const Snapshot& snapshot) {
 
 bool IsInGang(const Job& job, const Ledger& ledger, Role role, int32_t index) {
   if (job.kind == JobKind::kTrainingJob && role == Role::kEvaluator) return false;
+  if (IsSurplus(job, role, index)) return false;
   const auto spec = job.spec.roles.find(role);
   if (spec == job.spec.roles.end() || index >= spec->second.replicas) return false;
   const LedgerReplica* entry = FindReplica(ledger, role, index);
@@ -128,6 +129,8 @@ void JoinGang(const Snapshot& snapshot, const Ledger& ledger, PodSpec& pod) {
     case GangScheduler::kKueue:
       if (!IsQueued(snapshot) || !ledger.group.has_value()) return;
       pod.labels["kueue.x-k8s.io/queue-name"] = job.spec.scheduling.queue;
+      // Admitted by itself, whenever it comes: the size of a group is fixed.
+      if (IsSurplus(job, pod.role, pod.index)) return;
       pod.labels["kueue.x-k8s.io/pod-group-name"] = GroupName(job, ledger.group->attempt);
       pod.annotations["kueue.x-k8s.io/pod-group-total-count"] = std::to_string(ledger.group->pods);
       // Else it would tell roles by what their pods look like, and a successor that keeps away from

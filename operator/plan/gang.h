@@ -37,8 +37,8 @@ GangTrouble WhyNoGang(const Snapshot& snapshot);
 // There is somebody, and the gang's turn has not come. Kueue's gate is in the pods.
 GangTrouble WhyGangWaits(const Snapshot& snapshot);
 
-// In the gang until it has ended: the evaluator of a TrainingJob is not, since training goes on
-// without it.
+// In the gang until it has ended: the evaluator of a TrainingJob is not, nor are workers above
+// elastic.minReplicas, since training goes on without them.
 bool IsInGang(const Job& job, const Ledger& ledger, Role role, int32_t index);
 // Pods that are placed together or not at all; at least 1.
 int32_t GangSize(const Snapshot& snapshot, const Ledger& ledger);

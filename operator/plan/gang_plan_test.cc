@@ -212,6 +212,30 @@ TEST(PodGroupTest, AJobThatIsScaledChangesItsGroupWithItsPods) {
   EXPECT_EQ(json::parse(StepsOf<UpdatePodGroup>(plan)[0].spec)["minMember"], 2);
 }
 
+// Volcano and coscheduling place what is above minMember when there is room.
+TEST(PodGroupTest, OfAnElasticJobTheFewestThatTrainAreTheGang) {
+  Snapshot now = GangJob(kVolcano, {.chiefs = 1, .workers = 5});
+  RoleSpec& workers = now.job.spec.roles[Role::kWorker];
+  workers.elastic = ElasticSpec{2, 8};
+  workers.resources = R"({"requests": {"cpu": "2"}})";
+  const auto made = StepsOf<CreatePodGroup>(PlanJob(now));
+  ASSERT_EQ(made.size(), 1u);
+  const json spec = json::parse(made[0].spec);
+  EXPECT_EQ(spec["minMember"], 3);
+  EXPECT_EQ(spec["minResources"]["cpu"], "4");
+  Take(now, made[0], "Running");
+  const auto pods = StepsOf<CreatePod>(PlanJob(now));
+  ASSERT_EQ(pods.size(), 6u);
+  EXPECT_EQ(pods[5].pod.annotations.at("scheduling.k8s.io/group-name"), "mnist");
+  // More and fewer of the others do not change it.
+  for (int32_t i = 0; i < 5; ++i) now.pods.push_back(PodOf(now, Role::kWorker, i));
+  now.pods.push_back(PodOf(now, Role::kChief, 0));
+  for (const int32_t replicas : {8, 2}) {
+    workers.replicas = replicas;
+    EXPECT_TRUE(StepsOf<UpdatePodGroup>(Follow(now)).empty()) << replicas;
+  }
+}
+
 // A completed pod holds no place, so a gang that still counted it could never be full again.
 TEST(PodGroupTest, CompletedReplicasLeaveTheGangWhenAnotherOneWaitsForAPlace) {
   Snapshot now = RunningGang(kCoscheduling);
@@ -500,6 +524,41 @@ TEST(KueueTest, AJobThatGrowsBeginsItsNextAttemptAsAWhole) {
   ASSERT_EQ(pods.size(), 4u);
   EXPECT_EQ(pods[0].pod.annotations.at("kueue.x-k8s.io/pod-group-total-count"), "4");
   EXPECT_TRUE(now.job.ledger->restarts.empty()) << "nobody failed";
+}
+
+TEST(KueueTest, AnElasticJobGrowsByPodsThatAreAdmittedByThemselves) {
+  Snapshot now = NewJob({.chiefs = 1, .workers = 3});
+  now.gang = kKueue;
+  now.job.spec.scheduling.queue = "team-a";
+  now.job.spec.roles[Role::kWorker].elastic = ElasticSpec{2, 8};
+  now.services["mnist"] = OurService(now);
+  auto pods = StepsOf<CreatePod>(Follow(now));
+  ASSERT_EQ(pods.size(), 4u);
+  EXPECT_EQ(now.job.ledger->group, (AdmittedGroup{.attempt = 1, .replicas = 3, .pods = 3}));
+  EXPECT_EQ(GroupOf(pods[2]), GroupOf(pods[0])) << "worker-1";
+  for (const CreatePod& step : pods) {
+    now.pods.push_back(PodOf(now, step.pod.role, step.pod.index));
+    now.pods.back().held_by_kueue = true;
+  }
+  now.job.spec.roles[Role::kWorker].replicas = 5;
+  const Plan plan = Follow(now);
+  EXPECT_EQ(now.job.ledger->attempt, 1);
+  EXPECT_TRUE(StepsOf<DeletePod>(plan).empty());
+  const auto more = StepsOf<CreatePod>(plan);
+  ASSERT_EQ(more.size(), 2u);
+  pods.insert(pods.end(), more.begin(), more.end());
+  for (const size_t surplus : {3u, 4u, 5u}) {
+    EXPECT_EQ(pods[surplus].pod.labels.at("kueue.x-k8s.io/queue-name"), "team-a");
+    EXPECT_FALSE(pods[surplus].pod.labels.contains("kueue.x-k8s.io/pod-group-name")) << surplus;
+    EXPECT_TRUE(pods[surplus].pod.annotations.find("kueue.x-k8s.io/pod-group-total-count") ==
+                pods[surplus].pod.annotations.end());
+  }
+  // At the end the group's quota is freed by one of the group only.
+  now.pods = {PodOf(now, Role::kWorker, 2, {.phase = PodPhase::kSucceeded})};
+  now.pods[0].held_by_kueue = true;
+  now.job.ledger->outcome = JobState::kSucceeded;
+  now.job.ledger->outcome_time = now.now;
+  EXPECT_THAT(StepsOf<ReleasePod>(PlanJob(now)), IsEmpty());
 }
 
 TEST(KueueTest, AJobThatShrinksStaysAsItIs) {

@@ -233,11 +233,12 @@ std::string WhyNotFinished(const Snapshot& snapshot, const Ledger& ledger) {
          " s to end";
 }
 
-// An evaluator that failed for good: training goes on without it, but nobody should wonder.
-std::string LostEvaluator(const Snapshot& snapshot, const Ledger& ledger) {
+// A replica without which training goes on and that failed for good: nobody should wonder.
+std::string LostDispensable(const Snapshot& snapshot, const Ledger& ledger) {
   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
-    if (replica.role != Role::kEvaluator || entry == nullptr || !entry->failed) continue;
+    if (entry == nullptr || !entry->failed || !replica.wanted) continue;
+    if (!IsDispensable(snapshot.job, replica.role, replica.index)) continue;
     const Pod* pod = FindCurrentPod(replica, *entry).pod;
     return replica.short_name + " failed for good" +
            (pod != nullptr && HasEnded(*pod) ? ": " + DescribeEnd(*pod) : "") +
@@ -350,7 +351,7 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
   if (why.empty()) why = LookAtJobService(snapshot);
   if (why.empty()) why = worst;
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
-  return why.empty() ? LostEvaluator(snapshot, ledger) : why;
+  return why.empty() ? LostDispensable(snapshot, ledger) : why;
 }
 
 }  // namespace

@@ -204,6 +204,7 @@ class Children {
     for (const ReplicaView& replica : replicas_) {
       const Pod* pod = replica.pod;
       if (pod == nullptr || !pod->held_by_kueue || pod->meta.deletion_time.has_value()) continue;
+      if (IsSurplus(now_.job, replica.role, replica.index)) continue;  // In no group.
       if (pod->ends_group) return;
       if (stays == nullptr && !IsDeleted(pod->meta.name)) stays = pod;
     }

@@ -1,5 +1,6 @@
 #include "operator/plan/replicas.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -60,6 +61,20 @@ std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec) {
     if (found != spec.roles.end() && found->second.replicas > 0) return std::pair(role, 0);
   }
   return std::nullopt;
+}
+
+int32_t NeededWorkers(const Job& job) {
+  const auto found = job.spec.roles.find(Role::kWorker);
+  if (found == job.spec.roles.end()) return 0;
+  const RoleSpec& workers = found->second;
+  return workers.elastic.has_value() ? std::min(workers.elastic->min_replicas, workers.replicas)
+                                     : workers.replicas;
+}
+
+bool IsSurplus(const Job& job, Role role, int32_t index) {
+  const auto found = job.spec.roles.find(role);
+  if (found == job.spec.roles.end() || !found->second.elastic.has_value()) return false;
+  return index >= found->second.elastic->min_replicas;
 }
 
 namespace {

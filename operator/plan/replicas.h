@@ -33,6 +33,11 @@ std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& le
 // The replica that the others gather around: chief 0, else worker 0. Nothing if there is neither.
 std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec);
 
+// Without so many workers there is no training: all of them, or elastic.minReplicas.
+int32_t NeededWorkers(const Job& job);
+// A worker of an elastic job beyond those.
+bool IsSurplus(const Job& job, Role role, int32_t index);
+
 // Never Worker0 or AllWorkers of a job without workers, nor of a TFJob with a chief; Auto: the
 // chief's completion is the job's.
 SuccessPolicy EffectiveSuccessPolicy(const Job& job);

@@ -26,6 +26,7 @@ Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
   Tally tally;
   const Job& job = snapshot.job;
   const auto main = MainReplica(job.spec);
+  int32_t workers_there = 0;
   for (const auto& [role, spec] : job.spec.roles) tally.by_role[role];
   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
@@ -49,6 +50,7 @@ Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
                              HasEnded(*pod) && !entry->completed;
     if (entry->failed || ended_badly) ++role.failed;
     const bool there = entry->completed || Runs(pod);
+    if (there && replica.role == Role::kWorker) ++workers_there;
     // A replica without which the job goes on holds nobody up.
     if (entry->failed) continue;
     tally.all_there = tally.all_there && there;
@@ -62,6 +64,10 @@ Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
     if (!entry->completed && (pod == nullptr || pod->node.empty())) {
       if (++tally.unscheduled == 1) tally.first_unscheduled = replica.short_name + WhyOf(pod);
     }
+  }
+  // Any so many will do, whichever they are.
+  if (tally.restarting == Role::kWorker && workers_there >= NeededWorkers(job)) {
+    tally.restarting.reset();
   }
   return tally;
 }

@@ -200,7 +200,14 @@ absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, cons
   if (std::string chief = HostList(job, addresses, Role::kChief); !chief.empty()) {
     add("TAAS_CHIEF_HOSTS", std::move(chief));
   }
-  if (job.spec.bundled_trainer) add("TAAS_TRAINER", job.spec.trainer.config);
+  if (!job.spec.bundled_trainer) return env;
+  add("TAAS_TRAINER", job.spec.trainer.config);
+  const auto workers = job.spec.roles.find(Role::kWorker);
+  if (workers != job.spec.roles.end() && workers->second.elastic.has_value()) {
+    const ElasticSpec& bounds = *workers->second.elastic;
+    add("TAAS_ELASTIC_WORKERS", std::to_string(bounds.min_replicas) + ":" +
+                                    std::to_string(bounds.max_replicas));
+  }
   return env;
 }
 

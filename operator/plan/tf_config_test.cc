@@ -91,6 +91,14 @@ TEST(TfConfigTest, TheTrainersConfigurationIsTheBundledTrainersOnly) {
   EXPECT_EQ(EnvOf(now, Role::kWorker, 0).count("TAAS_TRAINER"), 0u);
 }
 
+TEST(TfConfigTest, ElasticWorkersAreToldTheirBounds) {
+  Snapshot now = StartedJob({.chiefs = 1, .workers = 2});
+  EXPECT_FALSE(EnvOf(now, Role::kChief, 0).contains("TAAS_ELASTIC_WORKERS"));
+  now.job.spec.roles[Role::kWorker].elastic = ElasticSpec{2, 8};
+  EXPECT_EQ(EnvOf(now, Role::kChief, 0)["TAAS_ELASTIC_WORKERS"], "2:8");
+  EXPECT_EQ(EnvOf(now, Role::kWorker, 1)["TAAS_ELASTIC_WORKERS"], "2:8");
+}
+
 TEST(TfConfigTest, ThePortsOfTheRolesAndOfTheNetworkStandInTheAddresses) {
   Snapshot now = StartedJob({.ps = 1, .workers = 1});
   now.job.spec.port = 3333;

@@ -160,6 +160,7 @@ class StrategySpec(TypedDict, total=False):
     backupWorkers: int | str
     maxStaleness: int
     towers: int
+    heartbeatSeconds: int
 
 
 class DecaySpec(TypedDict, total=False):
@@ -257,8 +258,16 @@ class ResourcesSpec(TypedDict, total=False):
     limits: Mapping[str, str | int]
 
 
+class ElasticSpec(TypedDict, total=False):
+    """Of the worker, with strategy AllReduce."""
+
+    minReplicas: int
+    maxReplicas: int
+
+
 class RoleSpec(TypedDict, total=False):
     replicas: int
+    elastic: ElasticSpec
     restartPolicy: RestartPolicy
     gpus: int
     gpuType: str

@@ -92,6 +92,8 @@ class BuilderTest(unittest.TestCase):
                  (specs.EvaluationSpec, trainer["evaluation"]),
                  (specs.EngineSpec, trainer["engine"]),
                  (specs.RoleSpec, spec["roles"]["properties"]["worker"]),
+                 (specs.ElasticSpec,
+                  spec["roles"]["properties"]["worker"]["properties"]["elastic"]),
                  (specs.VolumeSpec, spec["volumes"]["items"]),
                  (specs.ExitCodesSpec, spec["exitCodes"]), (specs.NetworkSpec, spec["network"]),
                  (specs.SchedulingPolicySpec, spec["schedulingPolicy"]),

@@ -13,11 +13,21 @@ namespace {
 // Of what a replica says of its data: longer than any.
 constexpr size_t kShownDataMax = 1'000;
 
+// What is no share of anything is not shown.
+std::optional<RankShares> SharesOf(const wire::Report& report) {
+  if (!report.has_shares()) return std::nullopt;
+  const auto share = [](double value) { return value >= 0 ? std::min(value, 1.0) : 0; };
+  return RankShares{.compute = share(report.shares().compute()),
+                    .wait = share(report.shares().wait()),
+                    .exchange = share(report.shares().exchange()),
+                    .bytes_per_step = std::max<int64_t>(0, report.shares().bytes_per_step())};
+}
+
 }  // namespace
 
 Roster::Roster(Options options)
     : options_(std::move(options)),
-      membership_(options_.job, options_.config_hash, options_.cluster) {}
+      membership_(options_.job, options_.config_hash, options_.cluster, options_.silence) {}
 
 // Of a caller that membership has no objection to for other reasons, which it tells itself.
 Admittance Roster::CheckData(const wire::JoinRequest& request) const {
@@ -150,9 +160,13 @@ PeerStatus Roster::PeerOf(const ReplicaId& replica, const std::string& address,
   const auto found = peers_.find(replica);
   const wire::Report report = found == peers_.end() ? wire::Report() : found->second.report;
   peer.state = member->lost ? "Lost" : member->left ? "Left" : "Joined";
-  peer.error = member->lost ? "silent for more than 10 s" : report.message();
+  peer.error = member->lost ? "silent for more than " + SecondsOf(options_.silence)
+                            : report.message();
   peer.bytes = report.bytes();
-  if (peer.state == "Joined") peer.gpus = GpusOf(report);
+  if (peer.state == "Joined") {
+    peer.gpus = GpusOf(report);
+    peer.shares = SharesOf(report);
+  }
   const auto ago = std::chrono::duration_cast<Clock::WallTime::duration>(
       clock.Now() - (member->lost ? member->heard : member->joined));
   peer.since = FormatRfc3339(clock.WallNow() - ago);

@@ -32,6 +32,7 @@ class Roster {
     std::string config_hash;
     std::string data_identity;  // Of the chief's data; "": any will do.
     Incarnation self;
+    Clock::Duration silence = kSilenceLimit;  // Who is silent for longer is lost.
   };
   // A process as it calls.
   struct Caller {

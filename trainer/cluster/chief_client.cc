@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -14,10 +15,9 @@
 namespace taas {
 namespace {
 
-// A call that is answered at once; and one that the chief may hold for a heartbeat (2 s), which may
-// have to wait for the chief first.
+// A call that is answered at once; and one that the chief may hold, of which it is known that it is
+// there.
 constexpr std::chrono::milliseconds kCallPatience{1'000};
-constexpr std::chrono::milliseconds kBeatPatience{5'000};
 constexpr std::chrono::milliseconds kBeatPatienceOfAConnected{2'500};
 constexpr std::chrono::milliseconds kProbePatience{200};
 // All replicas start in the same moment: the chief listens a few milliseconds after the first call.
@@ -85,8 +85,9 @@ struct ChiefClient::State {
   }
 };
 
-ChiefClient::ChiefClient(const std::string& address, const std::string& token)
-    : address_(address), state_(std::make_unique<State>()) {
+ChiefClient::ChiefClient(const std::string& address, const std::string& token,
+                         std::chrono::milliseconds beat_patience)
+    : address_(address), beat_patience_(beat_patience), state_(std::make_unique<State>()) {
   state_->token = token;
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
@@ -121,7 +122,9 @@ absl::StatusOr<wire::JoinReply> ChiefClient::Join(const wire::JoinRequest& reque
 }
 
 absl::StatusOr<wire::BeatReply> ChiefClient::Beat(const wire::BeatRequest& request, Absent absent) {
-  const auto patience = absent == Absent::kWait ? kBeatPatience : kBeatPatienceOfAConnected;
+  const auto patience = absent == Absent::kWait
+                            ? beat_patience_
+                            : std::min(beat_patience_, kBeatPatienceOfAConnected);
   wire::BeatReply reply;
   const grpc::Status status = state_->Run(patience, absent, [&](grpc::ClientContext& context) {
     return state_->stub->Beat(&context, request, &reply);

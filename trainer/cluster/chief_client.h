@@ -23,10 +23,15 @@ namespace taas {
 // What a call does about a chief that cannot be reached.
 enum class Absent { kWait, kFail };
 
+// A call that the chief may hold for a heartbeat (2 s), and which may have to wait for the chief
+// first.
+constexpr std::chrono::milliseconds kBeatPatience{5'000};
+
 class ChiefClient {
  public:
   // `token`: the job's, if it has one.
-  explicit ChiefClient(const std::string& address, const std::string& token = "");
+  explicit ChiefClient(const std::string& address, const std::string& token = "",
+                       std::chrono::milliseconds beat_patience = kBeatPatience);
   ~ChiefClient();
 
   const std::string& address() const { return address_; }
@@ -42,6 +47,7 @@ class ChiefClient {
  private:
   struct State;
   const std::string address_;
+  const std::chrono::milliseconds beat_patience_;
   std::unique_ptr<State> state_;
 };
 

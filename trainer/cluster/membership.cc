@@ -8,6 +8,10 @@ namespace {
 
 using Verdict = Admittance::Verdict;
 
+std::string SecondsOf(Clock::Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
+}
+
 Admittance Refused(std::string sentence) { return {Verdict::kRefused, std::move(sentence), {}}; }
 
 }  // namespace
@@ -104,8 +108,8 @@ Admittance Membership::Join(const JoinCall& call, Clock::Time now) {
   }
   if (silent_starts_[call.replica].Has(call.incarnation.start)) {
     return {Verdict::kLater,
-            call.replica.name() + " was silent for more than 10 s and this start was given up; "
-                                  "it can join under a new one",
+            call.replica.name() + " was silent for more than " + SecondsOf(silence_) +
+                " and this start was given up; it can join under a new one",
             {}};
   }
   if (found != members_.end() && found->second.incarnation != call.incarnation) {
@@ -147,7 +151,7 @@ Membership::Standing Membership::Hear(const ReplicaId& replica, const Incarnatio
 std::vector<Membership::Member> Membership::Sweep(Clock::Time now) {
   std::vector<Member> lost;
   for (auto& [replica, member] : members_) {
-    if (member.lost || member.left || now - member.heard <= kSilenceLimit) continue;
+    if (member.lost || member.left || now - member.heard <= silence_) continue;
     member.lost = true;
     // It was given up with all that it held, so it comes back, if at all, as another start.
     silent_starts_[replica].Add(member.incarnation.start);

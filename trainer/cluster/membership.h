@@ -69,7 +69,8 @@ struct Admittance {
   std::optional<Incarnation> replaced;
 };
 
-// Five missed heartbeats of 2 s: long enough for a machine that swaps, short against a step lost.
+// Where nothing else is said. Five missed heartbeats of 2 s: long enough for a machine that swaps,
+// short against a step lost.
 constexpr Clock::Duration kSilenceLimit = std::chrono::seconds(10);
 
 // Workers that are there though the chief's list does not have them: as many as a parameter server
@@ -100,8 +101,13 @@ class Membership {
     bool left = false;  // Has taken leave: at the end of the job, or told to stop.
   };
 
-  Membership(JobIdentity job, std::string config_hash, const ClusterSpec& cluster)
-      : job_(std::move(job)), config_hash_(std::move(config_hash)), cluster_(cluster) {}
+  // Who is silent for longer than `silence` is lost.
+  Membership(JobIdentity job, std::string config_hash, const ClusterSpec& cluster,
+             Clock::Duration silence = kSilenceLimit)
+      : job_(std::move(job)),
+        config_hash_(std::move(config_hash)),
+        cluster_(cluster),
+        silence_(silence) {}
 
   Admittance Join(const JoinCall& call, Clock::Time now);
   // A call of a member: says whether it is one, and that it lives.
@@ -134,6 +140,7 @@ class Membership {
   const JobIdentity job_;
   const std::string config_hash_;
   const ClusterSpec cluster_;
+  const Clock::Duration silence_;
   std::map<ReplicaId, Member> members_;
   std::map<ReplicaId, Starts> replaced_starts_;
   std::map<ReplicaId, Starts> silent_starts_;

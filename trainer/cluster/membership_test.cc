@@ -46,6 +46,15 @@ TEST_F(MembershipTest, WithinOnePodTheLatestStartTakesThePlaceAndKeepsIt) {
   EXPECT_THAT(late.sentence, HasSubstr("worker-0"));
 }
 
+TEST_F(MembershipTest, HowLongAMemberMayBeSilentIsTheJobsToSay) {
+  Membership patient({"uid", 2}, "hash", Cluster(), 60s);
+  patient.Join(Call(0, 1, 10), now_);
+  EXPECT_TRUE(patient.Sweep(now_ + 60s).empty());
+  EXPECT_EQ(patient.Sweep(now_ + 61s).size(), 1u);
+  EXPECT_THAT(patient.Join(Call(0, 1, 10), now_ + 62s).sentence,
+              HasSubstr("silent for more than 60 s"));
+}
+
 TEST_F(MembershipTest, JoiningAgainChangesNothing) {
   membership_.Join(Call(0, 1, 10), now_);
   EXPECT_FALSE(membership_.Join(Call(0, 1, 10), now_ + 1s).replaced.has_value());

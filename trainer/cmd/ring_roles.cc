@@ -89,6 +89,13 @@ class OwnRank {
   Ring ring_;
 };
 
+// Whether there were new ones.
+bool ShowShares(const StepTimes& times, ShareMeter& meter, StatusBoard& board) {
+  const std::optional<RankShares> shares = meter.Add(times);
+  if (shares) board.SetShares(*shares);
+  return shares.has_value();
+}
+
 // The chief's part besides its rank: checkpoints, and what the job has to show.
 class Lead {
  public:
@@ -104,11 +111,16 @@ class Lead {
                store) {}
 
   RankLoop::Hooks Hooks(RingDesk& desk) {
+    const auto on_times = [this, &desk](const StepTimes& times) {
+      // The others say theirs as often.
+      if (ShowShares(times, meter_, role_.board())) role_.board().SetPeers(desk.Peers());
+    };
     return {.start = [this] { return Begin(); },
             .before_update = [this] { saves_.Detach(); },
             .on_epoch = [this, &desk](const Standing& standing) { return OnEpoch(desk, standing); },
             .after_step = [this](const Standing& standing,
                                  float loss) { return OnStep(standing, loss); },
+            .on_times = on_times,
             .at_end = [this, &desk](const Standing& standing) { return End(desk, standing); }};
   }
 
@@ -137,10 +149,13 @@ class Lead {
 
   absl::Status OnEpoch(RingDesk& desk, const Standing& standing) {
     standing_ = standing;
+    meter_.StartOver();
     role_.board().SetStep(standing.step);
     role_.board().SetState(RunState::kTraining);
     role_.board().SetPeers(desk.Peers());
-    log_.Start(standing.step);
+    const int64_t examples = ExamplesPerStep(role_.config(), rank_.ring().ranks());
+    role_.board().SetBatchSize(examples);
+    log_.Start(standing.step, examples);
     return rank_.Begin(standing.step);
   }
 
@@ -154,6 +169,9 @@ class Lead {
 
   absl::Status End(RingDesk& desk, const Standing& standing) {
     standing_ = standing;
+    Log(LogLevel::kInfo, "all steps are made",
+        {{"step", std::to_string(standing.step)},
+         {"batches", std::to_string(standing.committed.size())}});
     RETURN_IF_ERROR(FinishTraining(
         role_.TriesUntil(role_.stop()), task_,
         {standing.step, VariablesOf(task_.session()), rank_.update().Evaluated()},
@@ -174,7 +192,24 @@ class Lead {
   StepLog& log_;
   TrainingSaves saves_;
   Standing standing_;
+  ShareMeter meter_;
 };
+
+// How many ranks an epoch has, with the chief.
+struct Bounds {
+  size_t min = 1, max = 1;
+};
+
+Bounds BoundsOf(const TrainerConfig& config, const ClusterSpec& cluster) {
+  if (!config.elastic) {
+    const size_t ranks = cluster.training_replicas().size();
+    return {ranks, ranks};
+  }
+  const auto with_chief = [&](int64_t workers) {
+    return static_cast<size_t>(workers + cluster.count("chief"));
+  };
+  return {with_chief(config.elastic->min), with_chief(config.elastic->max)};
+}
 
 }  // namespace
 
@@ -195,9 +230,11 @@ absl::Status RunRingChief(Role& role) {
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
-  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
   ASSIGN_OR_RETURN(rank, OwnRank::Make(role, *task));
-  const size_t ranks = role.cluster().training_replicas().size();
+  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get(), [&] {
+    return int64_t{rank->ring().ranks()};
+  }));
+  const Bounds bounds = BoundsOf(role.config(), role.cluster());
   desk = std::make_unique<RingDesk>(
       role.clock(),
       RingDesk::Options{
@@ -205,10 +242,12 @@ absl::Status RunRingChief(Role& role) {
                      .job = role.job(),
                      .config_hash = ConfigHash(role.config()),
                      .data_identity = task->data_identity(),
-                     .self = {role.process().pod_number, role.process().start}},
+                     .self = {role.process().pod_number, role.process().start},
+                     .silence = std::chrono::seconds(role.config().heartbeat_seconds)},
           .address = rank->address(),
-          .min = ranks,
-          .max = ranks,
+          .min = bounds.min,
+          .max = bounds.max,
+          .max_steps = role.config().max_steps,
           .on_over = [&](uint32_t epoch) { rank->ring().Abort(epoch); },
           .on_wait =
               [&](const std::string& why) {
@@ -234,18 +273,24 @@ absl::Status RunRingWorker(Role& role) {
   Member::Options options = role.MemberOptions();
   options.data_identity = task->data_identity();
   options.bulk_address = rank->address();
+  options.silence = std::chrono::seconds(role.config().heartbeat_seconds);
   options.on_over = [&](uint32_t epoch) { rank->ring().Abort(epoch); };
   Member member(role.clock(), std::move(options), role.board(), role.stop());
   RETURN_IF_ERROR(member.Start());
   // The chief need not miss this worker first.
   const Farewell::Scope farewell(role.farewell(), [&] { member.Leave(kFarewellPatience); });
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
+  ShareMeter meter;
   RETURN_IF_ERROR(rank->Train(
       member, role.config().max_steps,
       {.on_epoch =
            [&](const Standing& standing) {
              role.board().SetStep(standing.step);
-             log.Start(standing.step);
+             meter.StartOver();
+             const int64_t examples =
+                 ExamplesPerStep(role.config(), rank->ring().ranks());
+             role.board().SetBatchSize(examples);
+             log.Start(standing.step, examples);
              return rank->Begin(standing.step);
            },
        .after_step =
@@ -253,7 +298,8 @@ absl::Status RunRingWorker(Role& role) {
              log.OnStep(standing.step, loss);
              role.board().SetProgress({.step = standing.step, .loss = loss});
              return absl::OkStatus();
-           }}));
+           },
+       .on_times = [&](const StepTimes& times) { ShowShares(times, meter, role.board()); }}));
   member.Leave();
   role.board().SetState(RunState::kDone);
   return absl::OkStatus();

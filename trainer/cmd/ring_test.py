@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 """Jobs that train by all-reduce, as processes: whole, with ranks that are killed, with a chief that
-is killed and followed by one that has no checkpoint.
+is killed and followed by one that has no checkpoint, and with workers that come and go.
 """
 
+import itertools
+import json
 import re
 import signal
 import unittest
 
-from processes import ENDLESS, Job
+from processes import ENDLESS, Job, free_ports, wait_until
 
 RING = {"type": "AllReduce"}
 STEPS = 1500
@@ -87,11 +89,150 @@ class RingTest(unittest.TestCase):
                 page = chief.get("/status")
             self.assertIn("waiting for worker-1 at " + job.cluster["worker"][1], page["message"])
 
+    def test_ranks_leave_a_chief_that_is_silent_and_go_on_with_it_when_it_is_back(self):
+        with ring() as job:
+            job.config["strategy"] = {**RING, "heartbeatSeconds": 2}
+            job.start_all()
+            chief, worker = job.processes["chief-0"], job.processes["worker-0"]
+            worker.says("\nstep 100,")
+            chief.signal(signal.SIGSTOP)
+            worker.says("the chief is silent: leaving the epoch")
+            worker.says("a step was not made")
+            wait_until("the worker to say for whom it waits",
+                       lambda: "waiting for chief-0 at" in worker.get("/status")["message"])
+            chief.signal(signal.SIGCONT)
+            job.expect_all_done(self)
+            self.assertEqual(evaluation(job), self.undisturbed)
+
+    def test_it_is_told_what_the_time_of_each_rank_goes_to(self):
+        with ring() as job:
+            job.config["maxSteps"] = ENDLESS
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says("\nstep 100,")
+            page = {"peers": [{}]}
+            while "shares" not in page or not all("shares" in peer for peer in page["peers"]):
+                page = chief.get("/status")
+            self.assertEqual(len(page["peers"]), 2)
+            for shares in [page["shares"]] + [peer["shares"] for peer in page["peers"]]:
+                self.assertGreater(shares["compute"], 0)
+                self.assertGreater(shares["exchange"], 0)
+                self.assertLessEqual(
+                    shares["compute"] + shares["wait"] + shares["exchange"], 1.002)
+                self.assertGreater(shares["bytesPerStep"], 0)
+
     def test_parameter_servers_are_refused(self):
         with Job(chief=True, ps=1, workers=1, strategy=RING) as job:
             chief = job.start_replica("chief")
             self.assertEqual(chief.wait(), 1)
             self.assertIn("TF_CONFIG has 1 ps: leave them out", chief.log())
+
+
+class Elastic(Job):
+    """Of a chief and one to three workers; two are listed when it begins."""
+
+    def start_replica(self, role, index=0, **more):
+        return super().start_replica(role, index, **more,
+                                     environment={"TAAS_ELASTIC_WORKERS": "1:3"})
+
+    def add_worker(self):
+        """As `kubectl scale` does it: only the new pod's list has the new worker."""
+        index = len(self.cluster["worker"])
+        self.cluster["worker"].append(f"127.0.0.1:{free_ports(1)[0]}")
+        return self.start_replica("worker", index)
+
+
+class ElasticTest(unittest.TestCase):
+
+    def epochs(self, job):
+        """(ranks, step, batches) at the begin of each, and (0, step, batches) at the job's end."""
+        log = job.processes["chief-0"].log()
+        begun = re.findall(r"epoch begins .*ranks=(\d+) step=(\d+) batches=(\d+)$", log, re.M)
+        end = re.findall(r"all steps are made step=(\d+) batches=(\d+)$", log, re.M)
+        return [tuple(map(int, epoch)) for epoch in [*begun, *((0, *last) for last in end)]]
+
+    def await_epoch(self, job, ranks, after=0):
+        wait_until(f"an epoch of {ranks} ranks",
+                   lambda: ranks in [each for each, _, _ in self.epochs(job)[after:]])
+        return len(self.epochs(job))
+
+    def expect_every_batch_once(self, job):
+        """So many batches as there were steps times ranks: none is lost, and none counts twice."""
+        epochs = self.epochs(job)
+        for (ranks, step, batches), (_, next_step, next_batches) in itertools.pairwise(epochs):
+            self.assertEqual(next_batches - batches, ranks * (next_step - step), epochs)
+        self.assertEqual(epochs[0][1:], (0, 0), epochs)
+        return [ranks for ranks, _, _ in epochs]
+
+    def test_a_worker_comes_and_one_goes_while_the_others_train(self):
+        with Elastic(chief=True, ps=0, workers=2, strategy=RING, maxSteps=20 * STEPS) as job:
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says("\nstep 100,")
+            joined = job.add_worker()
+            joined.says("\nstep ")
+            # Told to stop for good, as one that is scaled away.
+            gone = job.processes.pop("worker-1")
+            gone.signal(signal.SIGTERM)
+            self.assertEqual(gone.wait(), 143)
+            # Killed in the midst of that, perhaps while it gives its model to the others; nobody
+            # waits for its place.
+            lost = job.processes.pop("worker-2")
+            lost.kill()
+            job.expect_all_done(self)
+            ranks = self.expect_every_batch_once(job)
+            self.assertEqual((ranks[:2], ranks[-2:]), ([3, 4], [2, 0]))
+            self.assertEqual(self.epochs(job)[-1][1], job.config["maxSteps"])
+            accuracy = float(re.search(r"accuracy = ([\d.]+)", evaluation(job)).group(1))
+            self.assertGreater(accuracy, 0.9)
+            self.assertIn(f"evaluation at step {job.config['maxSteps']}:", chief.log())
+
+    def test_rates_are_those_of_the_ranks_that_are_there(self):
+        with Elastic(chief=True, ps=0, workers=1, strategy=RING, maxSteps=ENDLESS,
+                     jsonLogs=True) as job:
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says('"step":100,')
+            job.add_worker().says('"step":')
+            self.await_epoch(job, 3)
+            said = len(chief.log())
+
+            def lines():
+                return [json.loads(line) for line in chief.log()[said:].splitlines()
+                        if line.startswith('{"examplesPerSecond"') and line.endswith("}")]
+            line = wait_until("a line of theirs", lines)[-1]
+            self.assertAlmostEqual(line["examplesPerSecond"] * line["secondsPerBatch"],
+                                   3 * job.config["batchSize"], delta=1e-3)
+
+    def test_below_the_smallest_number_all_wait_and_say_for_whom(self):
+        with Elastic(chief=True, ps=0, workers=2, strategy=RING, maxSteps=ENDLESS) as job:
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says("\nstep 100,")
+            for name in ("worker-1", "worker-0"):
+                gone = job.processes.pop(name)
+                gone.signal(signal.SIGTERM)
+                gone.wait()
+            wait_until("the chief to say for whom it waits",
+                       lambda: "waiting for worker-0 at" in chief.get("/status")["message"])
+            self.assertNotIn("worker-1", chief.get("/status")["message"])
+            before = len(self.epochs(job))
+            job.start_replica("worker", 0)
+            self.await_epoch(job, 2, after=before)
+            self.expect_every_batch_once(job)
+
+    def test_one_that_is_silent_is_left_out_and_comes_back(self):
+        with Elastic(chief=True, ps=0, workers=2, maxSteps=ENDLESS,
+                     strategy={**RING, "heartbeatSeconds": 2}) as job:
+            job.start_all()
+            chief, worker = job.processes["chief-0"], job.processes["worker-1"]
+            chief.says("\nstep 100,")
+            worker.signal(signal.SIGSTOP)
+            chief.says("rank silent for more than 2 s")
+            without = self.await_epoch(job, 2)
+            worker.signal(signal.SIGCONT)
+            self.await_epoch(job, 3, after=without)
+            self.expect_every_batch_once(job)
 
 
 if __name__ == "__main__":

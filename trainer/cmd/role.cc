@@ -247,24 +247,33 @@ std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
                                     series_);
 }
 
-absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {
+absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder,
+                                          std::function<int64_t()> gradients) const {
   StepLog::Options options{.every = config().log_steps,
                            .batch_size = ExamplesPerStepOf(process_),
                            .max_steps = config().max_steps,
                            .json = config().json_logs,
                            .terminal = isatty(STDOUT_FILENO) == 1};
   if (recorder != nullptr) {
-    const int64_t gradients = ExamplesPerStepOf(process_) / config().batch_size;
+    const int64_t usual = ExamplesPerStepOf(process_) / config().batch_size;
     ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer,
-                     Optimizer::Parse(config().optimizer, gradients));
+                     Optimizer::Parse(config().optimizer, usual));
     const int64_t max_steps = config().max_steps;
     options.looks_at = [recorder, max_steps](int64_t step) {
       // The last step in any case, once.
       return recorder->Due(step) || (step >= max_steps && recorder->last_step() != step);
     };
-    options.also = [&task, recorder, optimizer, looks_at = options.looks_at](
-                       int64_t step, double loss, double) {
-      if (looks_at(step)) recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
+    options.also = [this, &task, recorder, optimizer, looks_at = options.looks_at, rated = usual,
+                    gradients = std::move(gradients)](int64_t step, double loss, double) mutable {
+      if (!looks_at(step)) return;
+      const int64_t now = gradients ? gradients() : rated;
+      if (now != rated) {
+        rated = now;
+        optimizer = Optimizer::Parse(config().optimizer, now).value();  // As above.
+      }
+      Sample sample = SampleOf(task, *recorder, *optimizer, step, loss);
+      if (gradients) sample.examples_per_step = now * config().batch_size;
+      recorder->Record(std::move(sample));
     };
   }
   return StepLog(clock_, std::move(options));

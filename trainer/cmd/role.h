@@ -99,8 +99,10 @@ class Role {
   void EndRecording(ModelTask& task, Recorder& recorder, const absl::Status& status) const;
   // And the weights of each checkpoint, while the result lives; null if nobody wants them.
   std::unique_ptr<CheckpointWeights> FollowCheckpoints();
-  // Samples of the steps that are logged go to the recorder, if there is one.
-  absl::StatusOr<StepLog> MakeStepLog(ModelTask& task, Recorder* recorder) const;
+  // Samples of the steps that are logged go to the recorder, if there is one. `gradients`: of the
+  // present step, where their number changes while the training goes on.
+  absl::StatusOr<StepLog> MakeStepLog(ModelTask& task, Recorder* recorder,
+                                      std::function<int64_t()> gradients = nullptr) const;
   // The rate; nothing at the first step and at the first after going back to a checkpoint, from
   // which it is measured.
   static std::optional<double> LogStep(StepLog& log, const StepResult& step, int64_t* last);

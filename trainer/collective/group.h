@@ -1,8 +1,8 @@
 // The ranks of one epoch, as one of them sees them: a link to each, over which exchanges are run.
+// Which bytes go, and what follows from a failure, is mover.h's; a group waits.
 //
 // Whoever waits spins for a moment, since a peer on an idle core answers sooner than a sleeper
-// wakes, and then sleeps in poll. A group in which something has failed is of no use: its links are
-// closed, so that every other rank notices, whatever it waits for.
+// wakes, and then sleeps in poll.
 //
 // Ownership: owns its links. Threads: Run from one at a time; Abort from any. Errors: Unavailable,
 // naming the rank, for a peer that has gone; Aborted after Abort; an exchange's own.
@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "trainer/collective/exchange.h"
 #include "trainer/collective/link.h"
+#include "trainer/collective/mover.h"
 #include "trainer/collective/plan.h"
 
 namespace taas::collective {
@@ -50,24 +51,25 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  const Place& place() const { return options_.place; }
+  const Place& place() const { return place_; }
   // Until it is done. It was begun, and is for this place.
   absl::Status Run(Exchange& exchange);
   // Ends what is under way, and everything after it, here and on every peer.
   void Abort();
+  // Whose link broke first, if that is why Run failed.
+  std::optional<int> lost() const { return lost_; }
 
  private:
   absl::Status Drive(Exchange& exchange);
-  // Whether a byte was moved.
-  absl::StatusOr<bool> Move(Exchange& exchange);
-  absl::StatusOr<bool> MoveWith(Exchange& exchange, int peer, Link& link);
   absl::Status Await(Exchange& exchange);
-  Link& link(int peer) { return *options_.links[static_cast<size_t>(peer)]; }
 
-  Options options_;
+  const Place place_;
+  const bool spins_;
+  const std::function<void(std::optional<int>)> on_wait_;
+  Mover mover_;
   const int abort_event_;  // An eventfd, readable from Abort on.
   std::atomic<bool> aborted_ = false;
-  bool broken_ = false;
+  std::optional<int> lost_;
   std::vector<pollfd> polled_;
 };
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -111,6 +112,15 @@ TEST(GroupTest, ARankThatGoesEndsTheExchangeOfAllOthers) {
         const absl::Status status = AllReduce(group, way, 1, &numbers);
         EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
       });
+      // Whoever saw it first has lost that one; the others may have lost those who closed then.
+      bool known = false;
+      for (int rank = 0; rank < 4; ++rank) {
+        const auto& group = ranks.groups[static_cast<size_t>(rank)];
+        if (group == nullptr) continue;
+        ASSERT_TRUE(group->lost().has_value());
+        known |= *group->lost() == gone % 4;
+      }
+      EXPECT_TRUE(known);
     }
   }
 }
@@ -132,6 +142,8 @@ void ExpectAbortEndsAll(By by) {
   aborting.join();
   EXPECT_EQ(ended[1].code(), absl::StatusCode::kAborted);
   EXPECT_EQ(ended[2].code(), absl::StatusCode::kUnavailable) << ended[2];
+  EXPECT_EQ(ranks.groups[1]->lost(), std::nullopt);
+  EXPECT_TRUE(ranks.groups[2]->lost().has_value());
   std::vector<float> numbers = NumbersOf(1, 10);
   EXPECT_EQ(AllReduce(*ranks.groups[1], Way::kRing, 2, &numbers).code(),
             absl::StatusCode::kFailedPrecondition);

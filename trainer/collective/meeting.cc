@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -36,9 +35,8 @@ absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::st
 
 }  // namespace
 
-Meeting::~Meeting() {
-  std::lock_guard lock(mutex_);
-  Forget();
+Meeting::Caller::~Caller() {
+  if (socket_ >= 0) close(socket_);
 }
 
 void Meeting::Serve(comm::Channel& channel) {
@@ -72,11 +70,9 @@ absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
   uint32_t present = 0;
   {
     std::lock_guard lock(mutex_);
-    if (epoch > epoch_) {
-      Forget();
-      epoch_ = epoch;
-    }
-    present = epoch_;
+    book_.Hears(epoch);
+    present = book_.epoch();
+    changed_.notify_all();
   }
   if (epoch < present) {
     return Refuse(channel, comm::Refusal::kGeneration,
@@ -86,50 +82,35 @@ absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
   // The last frame of this connection, before the link can be used.
   RETURN_IF_ERROR(channel.Send({.type = FrameType::kMeet, .generation = epoch}));
   std::lock_guard lock(mutex_);
-  if (epoch != epoch_) return absl::OkStatus();  // It is closed, and comes again.
+  if (epoch != book_.epoch()) return absl::OkStatus();  // It is closed, and comes again.
   ASSIGN_OR_RETURN(const int socket, channel.TakeSocket());
-  // One that calls again has lost its first connection.
-  Caller& caller = callers_[rank];
-  if (caller.socket >= 0) close(caller.socket);
-  caller = {socket, channel.peer()};
+  book_.Keep(epoch, rank, Caller(socket, channel.peer()));
   changed_.notify_all();
   return absl::OkStatus();
-}
-
-void Meeting::Forget() {
-  for (const auto& [rank, caller] : callers_) close(caller.socket);
-  callers_.clear();
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meeting::Meet(const Call& call) {
   const auto until = std::chrono::steady_clock::now() + options_.patience;
   {
     std::lock_guard lock(mutex_);
-    if (call.epoch <= cancelled_) return absl::AbortedError("meet the ranks: the epoch is over");
-    if (call.epoch < epoch_) {
-      return absl::FailedPreconditionError("meet the ranks of epoch " +
-                                           std::to_string(call.epoch) + ": some are at epoch " +
-                                           std::to_string(epoch_));
-    }
-    if (call.epoch > epoch_) Forget();
-    epoch_ = call.epoch;
+    RETURN_IF_ERROR(book_.Open(call.epoch));
   }
   Links links(call.addresses.size());
   for (int rank = 0; rank < call.rank; ++rank) {
     ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], CallRank(call, rank));
   }
   for (int left = static_cast<int>(call.addresses.size()) - call.rank - 1; left > 0; --left) {
-    ASSIGN_OR_RETURN(const auto came, AwaitCaller(call, links, until));
-    const auto& [rank, caller] = came;
-    const std::string name = "rank " + std::to_string(rank) + " (" + caller.name + ")";
-    ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], MakeLink(caller.socket, name));
+    ASSIGN_OR_RETURN(auto came, AwaitCaller(call, links, until));
+    auto& [rank, caller] = came;
+    const std::string name = "rank " + std::to_string(rank) + " (" + caller.name() + ")";
+    ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], MakeLink(caller.TakeSocket(), name));
   }
   return links;
 }
 
 void Meeting::Cancel(uint32_t epoch) {
   std::lock_guard lock(mutex_);
-  cancelled_ = std::max(cancelled_, epoch);
+  book_.Cancel(epoch);
   changed_.notify_all();
 }
 
@@ -160,9 +141,7 @@ absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int ra
 absl::StatusOr<std::pair<int, Meeting::Caller>> Meeting::AwaitCaller(
     const Call& call, const Links& links, std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
-  const auto comes = [&] {
-    return call.epoch <= cancelled_ || epoch_ != call.epoch || !callers_.empty();
-  };
+  const auto comes = [&] { return !book_.Stands(call.epoch).ok() || !book_.empty(); };
   if (!changed_.wait_until(lock, until, comes)) {
     std::string missing;
     for (size_t rank = static_cast<size_t>(call.rank) + 1; rank < links.size(); ++rank) {
@@ -174,19 +153,12 @@ absl::StatusOr<std::pair<int, Meeting::Caller>> Meeting::AwaitCaller(
                                   missing + " has not called within " +
                                   std::to_string(options_.patience.count()) + " ms");
   }
-  if (call.epoch <= cancelled_) return absl::AbortedError("meet the ranks: the epoch is over");
-  if (epoch_ != call.epoch) {
-    return absl::FailedPreconditionError("meet the ranks of epoch " + std::to_string(call.epoch) +
-                                         ": some are at epoch " + std::to_string(epoch_));
-  }
-  const auto first = callers_.begin();
-  std::pair<int, Caller> came{first->first, std::move(first->second)};
-  callers_.erase(first);
+  RETURN_IF_ERROR(book_.Stands(call.epoch));
+  std::pair<int, Caller> came = *book_.Take();
   const auto rank = static_cast<size_t>(came.first);
   if (came.first <= call.rank || rank >= links.size() || links[rank] != nullptr) {
-    close(came.second.socket);
     return absl::FailedPreconditionError(
-        "meet the ranks of epoch " + std::to_string(call.epoch) + ": " + came.second.name +
+        "meet the ranks of epoch " + std::to_string(call.epoch) + ": " + came.second.name() +
         " calls rank " + std::to_string(call.rank) + " of " + std::to_string(links.size()) +
         " as rank " + std::to_string(came.first));
   }

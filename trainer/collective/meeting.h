@@ -2,7 +2,7 @@
 // behind it. What comes of it is a link to each.
 //
 // A rank that calls before this one knows of the epoch is kept until it does; one of an epoch that
-// is over is refused, and told of the present one.
+// is over is refused, and told of the present one (meeting_book.h decides).
 //
 // Ownership: borrows channels while Serve lasts; the links are the caller's. Threads: Serve on any,
 // Meet from one at a time, Cancel from any. Errors: Unavailable, naming the rank that could not be
@@ -19,7 +19,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/collective/link.h"
+#include "trainer/collective/meeting_book.h"
 #include "trainer/comm/channel.h"
 
 namespace taas::collective {
@@ -46,7 +46,6 @@ class Meeting {
     std::vector<std::string> addresses;  // Of all ranks.
   };
   explicit Meeting(Options options) : options_(std::move(options)) {}
-  ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
@@ -58,16 +57,30 @@ class Meeting {
   void Cancel(uint32_t epoch);
 
  private:
-  struct Caller {
-    int socket = -1;
-    std::string name;
+  class Caller {
+   public:
+    // Takes the socket over.
+    Caller(int socket, std::string name) : socket_(socket), name_(std::move(name)) {}
+    Caller(Caller&& other) noexcept
+        : socket_(std::exchange(other.socket_, -1)), name_(std::move(other.name_)) {}
+    Caller& operator=(Caller&& other) noexcept {
+      std::swap(socket_, other.socket_);
+      name_ = std::move(other.name_);
+      return *this;
+    }
+    ~Caller();
+
+    const std::string& name() const { return name_; }
+    int TakeSocket() { return std::exchange(socket_, -1); }
+
+   private:
+    int socket_;
+    std::string name_;
   };
   using Links = std::vector<std::unique_ptr<Link>>;
 
   absl::Status Admit(comm::Channel& channel);
   absl::Status Keep(comm::Channel& channel, uint32_t epoch, int rank);
-  // With the lock held.
-  void Forget();
   absl::StatusOr<std::unique_ptr<Link>> CallRank(const Call& call, int rank) const;
   // One that has called and has no link yet; its rank.
   absl::StatusOr<std::pair<int, Caller>> AwaitCaller(
@@ -78,9 +91,7 @@ class Meeting {
   const Options options_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint32_t epoch_ = 0;             // The latest that anybody came for.
-  std::map<int, Caller> callers_;  // By rank, of that epoch.
-  uint32_t cancelled_ = 0;
+  MeetingBook<Caller> book_;
 };
 
 }  // namespace taas::collective

@@ -30,6 +30,12 @@ constexpr int64_t kStalenessMax = 100'000;
 // Each tower is a thread with tensors of its own.
 constexpr int64_t kTowersMax = 64;
 constexpr double kPenaltyMax = 1e6;
+// Of the workers of a job, as the CRD has it.
+constexpr int64_t kWorkersMax = 10'000;
+// Below, a process that the machine does not run for a moment would be lost; above, the operator
+// has long replaced it.
+constexpr int64_t kHeartbeatMin = 2;
+constexpr int64_t kHeartbeatMax = 600;
 // More than any machine that this is for has processors for.
 constexpr int64_t kThreadsMax = 256;
 // Each holds an event per op; StepTrace has a bound of its own.
@@ -149,6 +155,9 @@ absl::Status CheckStrategy(const Json& strategy, const TrainerConfig& config) {
   if (config.strategy != StrategyType::kTowers && strategy.contains("towers")) {
     return Bad("strategy.towers", "is of type Towers only");
   }
+  if (config.strategy != StrategyType::kAllReduce && strategy.contains("heartbeatSeconds")) {
+    return Bad("strategy.heartbeatSeconds", "is of type AllReduce only");
+  }
   return absl::OkStatus();
 }
 
@@ -156,7 +165,8 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   const auto found = object.find("strategy");
   if (found == object.end()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckFields(*found, "strategy", {"type", "mode", "replicasToAggregate",
-                                                   "backupWorkers", "maxStaleness", "towers"}));
+                                                   "backupWorkers", "maxStaleness", "towers",
+                                                   "heartbeatSeconds"}));
   const Json type = found->value("type", Json("ParameterServer"));
   if (type == "ParameterServer") config->strategy = StrategyType::kParameterServer;
   else if (type == "Local") config->strategy = StrategyType::kLocal;
@@ -171,6 +181,8 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   RETURN_IF_ERROR(ReadInt(*found, "strategy", "replicasToAggregate", 1, kAggregateMax,
                           &config->replicas_to_aggregate));
   RETURN_IF_ERROR(ReadInt(*found, "strategy", "towers", 1, kTowersMax, &config->towers));
+  RETURN_IF_ERROR(ReadInt(*found, "strategy", "heartbeatSeconds", kHeartbeatMin, kHeartbeatMax,
+                          &config->heartbeat_seconds));
   RETURN_IF_ERROR(ReadBackups(*found, &config->backup_workers));
   if (found->contains("maxStaleness")) {
     RETURN_IF_ERROR(ReadInt(*found, "strategy", "maxStaleness", 0, kStalenessMax,
@@ -325,6 +337,23 @@ absl::StatusOr<int64_t> ParseWhole(const char* name, const std::string& text, in
   return value;
 }
 
+// "MIN:MAX".
+absl::StatusOr<WorkerBounds> ParseBounds(const char* name, const std::string& text) {
+  WorkerBounds bounds;
+  const char* const end = text.data() + text.size();
+  const auto [middle, error] = std::from_chars(text.data(), end, bounds.min);
+  bool good = error == std::errc() && middle != end && *middle == ':';
+  if (good) {
+    const auto [rest, wrong] = std::from_chars(middle + 1, end, bounds.max);
+    good = wrong == std::errc() && rest == end;
+  }
+  if (good && bounds.min >= 1 && bounds.min <= bounds.max && bounds.max <= kWorkersMax) {
+    return bounds;
+  }
+  return Bad(name, "must be MIN:MAX, numbers of workers from 1 to " + std::to_string(kWorkersMax) +
+                       ", is \"" + text + "\"");
+}
+
 }  // namespace
 
 absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
@@ -370,6 +399,12 @@ absl::Status ApplyEnvironment(const GetEnv& get, TrainerConfig* config) {
   if (const auto steps = get("TF_SAVE_SUMMARIES_STEPS")) {
     ASSIGN_OR_RETURN(config->summary_steps,
                      ParseWhole("TF_SAVE_SUMMARIES_STEPS", *steps, kIntMax));
+  }
+  if (const auto workers = get("TAAS_ELASTIC_WORKERS"); workers && !workers->empty()) {
+    ASSIGN_OR_RETURN(config->elastic, ParseBounds("TAAS_ELASTIC_WORKERS", *workers));
+    if (config->strategy != StrategyType::kAllReduce) {
+      return Bad("TAAS_ELASTIC_WORKERS", "is of strategy.type AllReduce only");
+    }
   }
   if (config->max_steps < 1) return Bad("maxSteps", "is required");
   return absl::OkStatus();

@@ -36,6 +36,14 @@ struct BackupWorkers {
   bool percent = false;
 };
 
+// How many workers may train at a time: `spec.roles.worker.elastic`.
+struct WorkerBounds {
+  int64_t min = 1;
+  int64_t max = 1;
+
+  bool operator==(const WorkerBounds&) const = default;
+};
+
 // How one process computes a step: `spec.trainer.engine`. Replicas need not agree on it.
 struct EngineConfig {
   bool log_device_placement = false;
@@ -66,6 +74,8 @@ struct TrainerConfig {
   // Of mode Async: how many updates may have been made since the values that a gradient is of.
   std::optional<int64_t> max_staleness{};
   int64_t towers = 1;                 // Of strategy Towers.
+  int64_t heartbeat_seconds = 5;      // Of strategy AllReduce: who is silent for so long is lost.
+  std::optional<WorkerBounds> elastic;  // Likewise; nothing: as many as the cluster lists.
   double l1 = 0;                      // Of the loss, l1 · Σ|w| + l2 · Σw²/2 over the weights.
   double l2 = 0;
   bool moving_average = false;        // Evaluation uses the averages.
@@ -92,7 +102,8 @@ struct TrainerConfig {
 absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view json);
 
 // The classic names TF_MAX_STEPS, TF_LOGDIR (of checkpoints and summaries, as in TensorFlow),
-// TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS override the fields.
+// TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS override the fields. TAAS_ELASTIC_WORKERS,
+// "MIN:MAX", has what is not in spec.trainer: the bounds of an elastic job's workers.
 using GetEnv = std::function<std::optional<std::string>(const char* name)>;
 absl::Status ApplyEnvironment(const GetEnv& get, TrainerConfig* config);
 

@@ -83,6 +83,11 @@ TEST(TrainerConfigTest, NothingSaidMeansAsyncPlainGradientDescentWithoutExtras) 
   EXPECT_EQ(ExamplesPerStep(config), 100);
 }
 
+TEST(TrainerConfigTest, TheHeartbeatIsRead) {
+  EXPECT_EQ(WithStrategy(R"({"type":"AllReduce"})").heartbeat_seconds, 5);
+  EXPECT_EQ(WithStrategy(R"({"type":"AllReduce","heartbeatSeconds":60})").heartbeat_seconds, 60);
+}
+
 TEST(TrainerConfigTest, TowersAreRead) {
   const TrainerConfig config = WithStrategy(R"({"type":"Towers","towers":4})");
   EXPECT_EQ(config.strategy, StrategyType::kTowers);
@@ -216,6 +221,12 @@ INSTANTIATE_TEST_SUITE_P(
              "strategy.backupWorkers: must be"},
         Case{"TowersElsewhere", R"({"model":{},"data":{},"strategy":{"towers":2}})",
              "strategy.towers: is of type Towers only"},
+        Case{"HeartbeatElsewhere",
+             R"({"model":{},"data":{},"strategy":{"heartbeatSeconds":9}})",
+             "strategy.heartbeatSeconds: is of type AllReduce only"},
+        Case{"HeartbeatTooFast",
+             R"({"model":{},"data":{},"strategy":{"type":"AllReduce","heartbeatSeconds":1}})",
+             "strategy.heartbeatSeconds: must be a whole number from 2 to 600"},
         Case{"TowersMany",
              R"({"model":{},"data":{},"strategy":{"type":"Towers","towers":65}})",
              "strategy.towers: must be"},
@@ -279,6 +290,32 @@ TEST(TrainerConfigTest, ClassicEnvironmentOverrides) {
   environment["TF_MAX_STEPS"] = "many";
   EXPECT_THAT(ApplyEnvironment(get, &config),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("TF_MAX_STEPS")));
+}
+
+TEST(TrainerConfigTest, ElasticWorkersComeFromTheEnvironment) {
+  const auto read = [](const char* strategy, const char* workers) {
+    TrainerConfig config = WithStrategy(strategy);
+    config.max_steps = 1;
+    const absl::Status status = ApplyEnvironment(
+        [workers](const std::string& name) -> std::optional<std::string> {
+          if (name != "TAAS_ELASTIC_WORKERS") return std::nullopt;
+          return workers;
+        },
+        &config);
+    return std::pair(status, config.elastic);
+  };
+  constexpr char kRing[] = R"({"type":"AllReduce"})";
+  EXPECT_EQ(read(kRing, "1:8").second, (WorkerBounds{1, 8}));
+  EXPECT_EQ(read(kRing, "2:2").second, (WorkerBounds{2, 2}));
+  EXPECT_EQ(read(kRing, "").second, std::nullopt);
+  for (const char* bad : {"3", "0:4", "4:3", "1:10001", "1:", ":4", "a:b", "1:4 "}) {
+    EXPECT_THAT(read(kRing, bad).first,
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("TAAS_ELASTIC_WORKERS: must be MIN:MAX")))
+        << bad;
+  }
+  EXPECT_THAT(read("{}", "1:8").first,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("AllReduce only")));
 }
 
 TEST(TrainerConfigTest, HashTellsConfigurationsApartThatMustNotMeet) {

@@ -22,6 +22,10 @@ constexpr std::chrono::milliseconds kNoNewsPause{20};
 // A peer that is missing for longer is named in the log.
 constexpr std::chrono::seconds kFirstLog{2};
 
+EpochWatch::Reply ToWatch(const wire::BeatReply& reply) {
+  return {.view = reply.view(), .epoch = reply.ring().number(), .done = reply.done()};
+}
+
 }  // namespace
 
 Member::Member(const Clock& clock, Options options, StatusBoard& board, const StopFlag& stop)
@@ -29,7 +33,9 @@ Member::Member(const Clock& clock, Options options, StatusBoard& board, const St
       options_(std::move(options)),
       board_(board),
       stop_(stop),
-      chief_(options_.chief_address, options_.job.token),
+      chief_(options_.chief_address, options_.job.token,
+             std::min(kBeatPatience,
+                      std::chrono::duration_cast<std::chrono::milliseconds>(options_.silence))),
       incarnation_(options_.incarnation) {}
 
 Member::~Member() {
@@ -44,7 +50,7 @@ Member::~Member() {
 
 absl::Status Member::Start() {
   RETURN_IF_ERROR(JoinChief(options_.start_deadline));
-  wait_logged_ = clock_.Now();
+  wait_logged_ = heard_ = clock_.Now();
   heartbeat_ = std::thread([this] { HeartbeatLoop(); });
   return absl::OkStatus();
 }
@@ -134,6 +140,13 @@ wire::Report Member::MakeReport() const {
   if (now.progress.loss) report.set_loss(*now.progress.loss);
   report.set_bytes(now.bytes);
   SetGpus(now.gpus, &report);
+  if (now.shares) {
+    wire::RankShares& shares = *report.mutable_shares();
+    shares.set_compute(now.shares->compute);
+    shares.set_wait(now.shares->wait);
+    shares.set_exchange(now.shares->exchange);
+    shares.set_bytes_per_step(now.shares->bytes_per_step);
+  }
   return report;
 }
 
@@ -189,25 +202,26 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
       if (incarnation_.start != asked_start) return absl::OkStatus();
       incarnation_.start = random_.Next();
       view_.Clear();
-      if (in_epoch_) options_.on_over(epoch_);
+      watch_.StartOver();
+      if (watch_.to_leave()) options_.on_over(watch_.epoch());
       changed_.notify_all();
     }
     Log(LogLevel::kInfo, "joining again", {{"why", reply.sentence()}});
     return JoinChief(std::nullopt);
   }
   std::lock_guard lock(mutex_);
+  heard_ = clock_.Now();
   if (in_trouble_ && options_.rank < 0) {
     board_.SetState(options_.generation() > 0 ? RunState::kTraining : RunState::kWaitingForPeers);
   }
   in_trouble_ = false;
   if (incarnation_.start != asked_start) return absl::OkStatus();
-  // Two threads ask: the later answer may be taken in first.
-  if (reply.view() < view_.view()) return absl::OkStatus();
+  if (!watch_.Learn(ToWatch(reply))) return absl::OkStatus();
   view_ = reply;
   view_.clear_batches();
   done_ = done_ || reply.done();
   // At the end of the job the last step is on its way here, too.
-  if (in_epoch_ && !done_ && reply.ring().number() != epoch_) options_.on_over(epoch_);
+  if (watch_.to_leave()) options_.on_over(watch_.epoch());
   changed_.notify_all();
   return absl::OkStatus();
 }
@@ -220,6 +234,12 @@ void Member::NoteTrouble(const absl::Status& error) {
     trouble_since_ = now;
     changed_.notify_all();
     Log(LogLevel::kWarning, "the chief does not answer", {{"why", error.ToString()}});
+  }
+  // The others may be waited for that the chief cannot tell of: this rank keeps what it has.
+  if (watch_.in_epoch() && now - heard_ >= options_.silence) {
+    Log(LogLevel::kWarning, "the chief is silent: leaving the epoch",
+        {{"epoch", std::to_string(watch_.epoch())}, {"for", SecondsOf(now - heard_)}});
+    options_.on_over(watch_.epoch());
   }
   // A training replica says so itself as soon as it lacks work.
   if (options_.rank >= 0 || stop_.stopped()) return;
@@ -359,20 +379,22 @@ void Member::ShowTrouble(const absl::Status& error) {
   stop_.WaitFor(kRetryFirst);
 }
 
-absl::StatusOr<std::optional<Epoch>> Member::Next(const Standing& standing) {
+absl::StatusOr<std::optional<Epoch>> Member::Next(const Standing& standing,
+                                                  std::optional<int> lost) {
   for (;;) {
     if (stop_.stopped()) return absl::CancelledError("stopped");
     wire::BeatRequest request;
     *request.mutable_identity() = Identity();
     *request.mutable_ring() = ToWire(standing);
     request.mutable_ring()->set_waiting(true);
+    if (lost) request.mutable_ring()->set_lost(*lost);
     {
       std::lock_guard lock(mutex_);
-      in_epoch_ = false;
+      watch_.Leave();
       if (!ended_.ok()) return ended_;
       if (done_) return std::nullopt;
       request.set_seen_view(view_.view());
-      request.mutable_ring()->set_epoch(epoch_);
+      request.mutable_ring()->set_epoch(watch_.epoch());
     }
     const Clock::Time asked = clock_.Now();
     const auto reply = Beat(request);
@@ -392,10 +414,12 @@ absl::StatusOr<std::optional<Epoch>> Member::Next(const Standing& standing) {
       continue;
     }
     ASSIGN_OR_RETURN(Epoch epoch, FromWire(reply->ring()));
+    {
+      std::lock_guard lock(mutex_);
+      if (incarnation_.start != request.identity().start()) continue;
+      if (!watch_.Enter(ToWatch(*reply))) continue;
+    }
     board_.SetState(RunState::kTraining);
-    std::lock_guard lock(mutex_);
-    epoch_ = epoch.number;
-    in_epoch_ = true;
     return epoch;
   }
 }
@@ -403,7 +427,7 @@ absl::StatusOr<std::optional<Epoch>> Member::Next(const Standing& standing) {
 void Member::Outlast() {
   std::unique_lock lock(mutex_);
   const auto over = [&] {
-    return closing_ || done_ || !ended_.ok() || view_.ring().number() != epoch_;
+    return closing_ || done_ || !ended_.ok() || watch_.over();
   };
   while (!over() && !stop_.stopped()) changed_.wait_for(lock, kLookForStop);
 }

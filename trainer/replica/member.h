@@ -37,6 +37,7 @@
 #include "trainer/retry/try_on.h"
 #include "trainer/ring/epoch.h"
 #include "trainer/ring/epoch_source.h"
+#include "trainer/ring/epoch_watch.h"
 #include "trainer/status/status_board.h"
 
 namespace taas {
@@ -64,6 +65,8 @@ class Member : public WorkSource, public EpochSource {
     std::function<void()> before_report = [] {};
     // The generation this process serves, for a chief that starts anew.
     std::function<int64_t()> generation = [] { return int64_t{0}; };
+    // Of a rank: a chief of which nothing is heard for so long leads no epoch any more.
+    Clock::Duration silence = kSilenceLimit;
     // The epoch that this rank is in is over; with the member's lock held.
     std::function<void(uint32_t epoch)> on_over = [](uint32_t) {};
   };
@@ -82,7 +85,8 @@ class Member : public WorkSource, public EpochSource {
   int64_t end_step() const;
 
   absl::StatusOr<Work> Next() override;
-  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing) override;
+  absl::StatusOr<std::optional<Epoch>> Next(const Standing& standing,
+                                            std::optional<int> lost) override;
   void Outlast() override;
   bool StillCurrent(int64_t generation, const Pusher& pusher) override;
 
@@ -127,11 +131,11 @@ class Member : public WorkSource, public EpochSource {
   bool done_ = false;
   bool closing_ = false;
   absl::Status ended_;
+  Clock::Time heard_{};  // Of the chief.
   Clock::Time trouble_since_{};
   bool in_trouble_ = false;
   uint64_t lease_sequence_ = 0;
-  uint32_t epoch_ = 0;     // The last that this rank was told of.
-  bool in_epoch_ = false;  // And it has not come back from it.
+  EpochWatch watch_;
   Clock::Time wait_logged_{};  // Of the thread that calls Next.
   std::thread heartbeat_;
 };

@@ -3,9 +3,11 @@
 #include "trainer/replica/member.h"
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -230,6 +232,42 @@ TEST_F(MemberTest, AChiefThatAnswersAtOnceWithNoNewsIsNotAskedWithoutPause) {
   ScriptedChief::Lock lock(chief_.mutex);
   EXPECT_FALSE(chief_.changed.wait_for(lock, 333ms, [&] { return beats > kHot; }));
   EXPECT_GT(beats, 1);
+}
+
+// Its links to the others may be as they were: the chief's machine is gone, or hangs.
+TEST_F(MemberTest, ARankLeavesTheEpochOfAChiefThatIsSilent) {
+  std::promise<uint32_t> left;
+  bool told = false;
+  chief_.on_beat = [&, silent = false](auto& lock, const auto& request, auto& reply) mutable {
+    if (request.ring().waiting() && !silent) {
+      reply.set_view(1);
+      reply.mutable_ring()->set_number(4);
+      reply.mutable_ring()->set_rank(1);
+      for (const char* address : {"a:1", "b:1"}) reply.mutable_ring()->add_addresses(address);
+      silent = true;
+      return;
+    }
+    if (silent) clock_.Advance(3s);
+    chief_.WaitFor(lock, [&] { return !silent; });
+  };
+  member_.emplace(clock_,
+                  Member::Options{.chief_name = "chief-0",
+                                  .chief_address = address_,
+                                  .job = {"uid", 1},
+                                  .self = {"worker", 0},
+                                  .incarnation = {1, 10},
+                                  .rank = 1,
+                                  .silence = 300ms,
+                                  .on_over =
+                                      [&](uint32_t epoch) {
+                                        if (!std::exchange(told, true)) left.set_value(epoch);
+                                      }},
+                  board_, stop_);
+  ASSERT_THAT(Start(), IsOk());
+  const auto epoch = member_->Next(Standing{}, std::nullopt);
+  ASSERT_THAT(epoch, IsOk());
+  EXPECT_EQ((*epoch)->number, 4u);
+  EXPECT_EQ(left.get_future().get(), 4u);
 }
 
 TEST_F(MemberTest, CanBeDestroyedWhileItJoinsAgain) {

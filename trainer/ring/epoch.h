@@ -5,6 +5,10 @@
 // that have left one epoch differ by one step at most: a step is made with a part of every rank, so
 // nobody makes the next before all have made it.
 //
+// Where a rank stands names the epoch that made its last step, too: after a step of an epoch all of
+// its ranks have the same bits. Those who come from different epochs may have made as many steps of
+// as many batches, and yet other ones.
+//
 // Pure. Ownership: values. Threads: any. Errors: none.
 //
 //   const std::vector<Epoch> epochs = FormEpoch(4, {{"10.0.0.1:2222", {.step = 17}}, …});
@@ -28,6 +32,7 @@ constexpr int64_t kNoModel = -1;
 struct Standing {
   int64_t step = kNoModel;
   CommittedSet committed;  // The batches that are part of the model.
+  uint32_t made_in = 0;    // The epoch of the last step; 0: it is a checkpoint's or the seed's.
 
   bool operator==(const Standing&) const = default;
 };

@@ -1,7 +1,5 @@
 // What every rank of an all-reduce does: epoch after epoch, step after step, until the job is done.
-//
-// A rank that is given a model and loses its epoch meanwhile has none any more. A rank that waits
-// for the end of the job keeps its model: a chief that comes anew takes it from there.
+// What it does next is rank_core.h's to say.
 //
 // Ownership: borrows all. Threads: the caller's. Errors: InvalidArgument "Model diverged …"
 // (permanent), on all ranks alike; those of the source, the task and the device. What ends an epoch
@@ -17,11 +15,13 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "operator/base/clock.h"
 #include "absl/status/statusor.h"
-#include "trainer/batches/untrained_batches.h"
 #include "trainer/ring/epoch.h"
 #include "trainer/ring/epoch_source.h"
+#include "trainer/ring/rank_core.h"
 #include "trainer/ring/ring.h"
+#include "trainer/ring/share_meter.h"
 #include "trainer/task/model_update.h"
 #include "trainer/task/training_task.h"
 
@@ -41,6 +41,8 @@ class RankLoop {
     // Of each step, with the mean of the losses.
     std::function<absl::Status(const Standing& standing, float loss)> after_step =
         [](const Standing&, float) { return absl::OkStatus(); };
+    // What each step took, once it is told of.
+    std::function<void(const StepTimes& times)> on_times = [](const StepTimes&) {};
     // The last step is made: what the chief does then ends the job.
     std::function<absl::Status(const Standing& standing)> at_end =
         [](const Standing&) { return absl::OkStatus(); };
@@ -55,17 +57,19 @@ class RankLoop {
   absl::Status Run();
 
  private:
-  absl::Status Train(const Epoch& epoch);
-  // False where the epoch has ended.
-  absl::StatusOr<bool> Step();
+  absl::Status Begin();
+  absl::Status AwaitEpoch();
+  absl::Status Enter();
+  absl::Status Step();
+  absl::Status Outlast();
 
   EpochSource& source_;
   Ring& ring_;
   TrainingTask& task_;
   ModelUpdate& update_;
   const Options options_;
-  Standing standing_;
-  UntrainedBatches batches_;
+  const RealClock clock_;
+  RankCore core_;
 };
 
 }  // namespace taas

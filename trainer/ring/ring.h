@@ -4,7 +4,8 @@
 // A step is the same on every rank, to the bit: each computes the gradients of a batch of its own,
 // and all apply the mean. The mean of the losses comes first, so that all see alike a loss that is
 // no number. What a graph moves besides (the moving moments of batch normalization) moves by the
-// mean of what each batch adds. Gradients that list their rows are exchanged as whole tables.
+// mean of what each batch adds. Gradients that list their rows are exchanged as whole tables. What
+// is exchanged when is ring_core.h's.
 //
 // Ownership: borrows meeting and session. Threads: one at a time; Abort from any. Errors: those of
 // Group and Meeting, after which the epoch is over for all its ranks and the gradients are of no
@@ -18,28 +19,23 @@
 #ifndef TRAINER_RING_RING_H_
 #define TRAINER_RING_RING_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer/collective/exchange.h"
+#include "operator/base/clock.h"
 #include "trainer/collective/group.h"
 #include "trainer/collective/meeting.h"
 #include "trainer/graph/session.h"
-#include "trainer/graph/tensor_ref.h"
 #include "trainer/ring/epoch.h"
+#include "trainer/ring/share_meter.h"
+#include "trainer/ring/ring_core.h"
 
 namespace taas {
-
-// Up to here a vector is sent by each rank to each: one message after another costs more than its
-// bytes do.
-constexpr size_t kDirectElementsMax = size_t{4} << 10;
 
 class Ring {
  public:
@@ -47,40 +43,37 @@ class Ring {
   Ring(collective::Meeting& meeting, Session& session, int cores);
 
   // Meets the others; then the model is that of epoch.start. A model that is given away or taken is
-  // complete: values, slots, moments.
+  // complete: values, slots, moments. Where the epoch ends before, the own model is as it was.
   absl::Status Enter(const Epoch& epoch);
-  int rank() const { return place_.rank; }
-  int ranks() const { return place_.ranks; }
+  int rank() const { return core_.place().rank; }
+  int ranks() const { return core_.place().ranks; }
 
   // Before the gradients of `step` are computed.
   absl::Status BeginStep(int64_t step);
   // The session's gradients become the mean of all ranks, and its moments what they are after it.
   // Returns the mean of the losses; where that is no number the gradients are each rank's own.
   absl::StatusOr<float> Mean(float loss);
+  // Whose link broke first, if that is why an exchange of this epoch failed.
+  std::optional<int> lost() const;
+  // Of the last Mean: what waiting for the losses of all and exchanging the gradients took.
+  const StepTimes& times() const { return times_; }
   // The epoch is over, here and for all; also one that is entered now.
   void Abort(uint32_t epoch);
 
  private:
-  absl::Status Give(const Epoch& epoch, const TensorRef& tensor, uint64_t number);
-  absl::Status Run(collective::Exchange& exchange, uint64_t number, std::span<float> values);
-  collective::Plan SumOf(size_t elements) const;
-  absl::Status AverageGradients();
-  // The vectors of an exchange on the host: where they lie, or `room`.
-  static std::span<float> See(const TensorRef& tensor, std::vector<float>* room);
+  // All exchanges that are next.
+  absl::Status Exchange();
+  absl::Status SetGradientRows();
 
   collective::Meeting& meeting_;
   Session& session_;
   const int cores_;
-  std::vector<size_t> moved_;
-  collective::Place place_;
-  int64_t step_ = 0;
+  const RealClock clock_;
+  RingCore core_;
+  StepTimes times_;
   std::mutex mutex_;  // Of what follows, for Abort.
   uint32_t epoch_ = 0, over_ = 0;
   std::shared_ptr<collective::Group> group_;
-  std::optional<collective::Exchange> gradients_, rest_;
-  std::vector<float> room_;
-  // The loss, and what is added to each moment; the moments before.
-  std::vector<float> rest_values_, moments_;
   std::vector<int32_t> all_rows_;  // 0, 1, …
 };
 

@@ -1,7 +1,9 @@
 // A job by all-reduce in threads of this process, over loopback, as processes of pods are: a chief
 // and workers that are killed, come late, and are replaced.
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,6 +25,7 @@
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/channel.h"
 #include "trainer/comm/listener.h"
+#include "trainer/cut/snapshot.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/replica/member.h"
@@ -30,6 +34,7 @@
 #include "trainer/ring/ring_desk.h"
 #include "trainer/task/model_task.h"
 #include "trainer/task/model_update.h"
+#include "trainer/testing/job_in_threads.h"
 #include "trainer/testing/local_training.h"
 
 namespace taas {
@@ -84,6 +89,20 @@ class Process {
     const absl::Status status = loop.Run();
     values_ = Copies(VariablesOf(task_->session()));
     return status;
+  }
+  void Take(const Snapshot& snapshot) {
+    EXPECT_THAT(Restore(snapshot, task_->session()), IsOk());
+  }
+  // What was trained, with all that the optimizer keeps.
+  Snapshot Last() {
+    Snapshot last{.values = values_, .committed = standing_.committed, .step = standing_.step};
+    ModelState& model = task_->session().model();
+    for (size_t slot = 0; slot < model.slots(); ++slot) {
+      std::vector<TensorRef> of_slot;
+      for (size_t i = 0; i < values_.size(); ++i) of_slot.push_back(model.slot(slot, i));
+      last.slots.push_back(Copies(of_slot));
+    }
+    return last;
   }
 
   const Tensors& values() const { return values_; }
@@ -163,7 +182,10 @@ class RingJobTest : public LocalTraining {
       chiefs_ = pod;
       changed_.notify_all();
     }
-    const absl::Status status = chief.Train(desk, {.step = kUntrained}, goes_on,
+    if (before_) chief.Take(*before_);
+    const Standing start = before_ ? Standing{before_->step, before_->committed}
+                                   : Standing{.step = kUntrained};
+    const absl::Status status = chief.Train(desk, start, goes_on,
                                              [&](const Standing& standing) {
                                                desk.Finish(standing.step);
                                                return absl::OkStatus();
@@ -222,11 +244,11 @@ class RingJobTest : public LocalTraining {
   }
 
   // All that have made the last step, which have the same model.
-  const Process& Finish() {
+  Process& Finish() {
     JoinAll();
-    const Process* last = nullptr;
+    Process* last = nullptr;
     for (const auto& process : ended_) {
-      if (process->standing().step != kSteps) continue;
+      if (process->standing().step != config_.max_steps) continue;
       if (last != nullptr) {
         EXPECT_EQ(process->values(), last->values());
       }
@@ -244,6 +266,7 @@ class RingJobTest : public LocalTraining {
 
   Size size_;
   TrainerConfig config_;
+  std::optional<Snapshot> before_;  // What the chief finds.
   std::mutex mutex_;
   std::condition_variable changed_;
   int port_ = 0;
@@ -280,6 +303,98 @@ TEST_F(RingJobTest, AWorkerThatIsKilledIsLeftOutWhereTheJobIsElastic) {
   EXPECT_EQ(at_the_end_, 2);
   // What it was lost with is part of the model, and nothing else of it: ten steps of three.
   EXPECT_EQ(last.standing().committed, CommittedSet(3 * 10 + 2 * (kSteps - 10), {}));
+}
+
+// A job that had three ranks for ten steps and two from then on has, on its chief, these losses and
+// this model.
+std::tuple<std::vector<float>, Tensors, CommittedSet> Curve(const Process& process) {
+  return {process.losses(), process.values(), process.standing().committed};
+}
+
+TEST_F(RingJobTest, AfterALossTheCurveIsThatOfAJobThatHadFewerRanksFromThatStepOn) {
+  size_ = {.replicas = 3, .min = 2, .max = 3};
+  StartChief();
+  StartWorker(0);
+  StartWorker(1, [](int64_t step) { return step < 10; });
+  Finish();
+  const auto chief = [&] {
+    return std::ranges::max_element(ended_, {}, [](const auto& process) {
+             return process->losses().size();
+           })->get();
+  };
+  const auto [lost_losses, lost_values, lost_committed] = Curve(*chief());
+
+  // Two jobs instead: one of three ranks that ends after ten steps, one of two that goes on.
+  ended_.clear();
+  port_ = 0;
+  config_.max_steps = 10;
+  size_ = {.replicas = 3, .min = 3, .max = 3};
+  StartChief();
+  StartWorker(0);
+  StartWorker(1);
+  Process& first = Finish();
+  std::vector<float> losses = first.losses();
+  before_ = first.Last();
+  ended_.clear();
+  port_ = 0;
+  config_.max_steps = kSteps;
+  size_ = {.replicas = 2, .min = 2, .max = 2};
+  StartChief();
+  StartWorker(0);
+  Process& second = Finish();
+  losses.insert(losses.end(), second.losses().begin(), second.losses().end());
+  EXPECT_EQ(losses, lost_losses);
+  EXPECT_EQ(second.values(), lost_values);
+  EXPECT_EQ(second.standing().committed, lost_committed);
+}
+
+// How far `some` are from `others`, through how large these are.
+double Distance(const Tensors& some, const Tensors& others) {
+  double apart = 0, size = 0;
+  for (size_t i = 0; i < others.size(); ++i) {
+    for (size_t k = 0; k < others[i].size(); ++k) {
+      apart += std::pow(some[i][k] - others[i][k], 2);
+      size += std::pow(others[i][k], 2);
+    }
+  }
+  return std::sqrt(apart / size);
+}
+
+TEST_F(RingJobTest, ItLearnsWhatParameterServersAndOneProcessDo) {
+  constexpr int kRanks = 3;
+  const std::string more =
+      R"("maxSteps": 100, "optimizer": {"name": "momentum",
+                              "learningRate": 0.05})";
+  config_ = MakeConfig(more + R"(, "batchSize": 6, "strategy": {"type": "AllReduce"})");
+  StartChief();
+  StartWorker(0);
+  StartWorker(1);
+  const Tensors by_ring = Finish().values();
+
+  const TrainerConfig local =
+      MakeConfig(more + R"(, "batchSize": 18, "strategy": {"type": "Local"})");
+  const Outcome alone = Train(local);
+  ASSERT_THAT(alone.status, IsOk());
+
+  const TrainerConfig servers = MakeConfig(
+      R"("maxSteps": 100, "optimizer": {"name": "momentum", "learningRate": 0.05},
+         "checkpoint": {"dir": ")" + NewDir() +
+      R"("}, "batchSize": 6, "strategy": {"type": "ParameterServer", "mode": "Sync"})");
+  const auto make_task = [&] { return ModelTask::Make(CpuRuntime(), files_, servers).value(); };
+  const auto task = make_task();
+  const auto store = OpenStore(servers, task->session());
+  JobInThreads job({.config = servers, .workers = kRanks - 1, .make_task = make_task}, *task,
+                   store.get());
+  job.StartServers();
+  job.StartChief();
+  for (int worker = 0; worker < kRanks - 1; ++worker) job.StartWorker(worker);
+  ASSERT_THAT(job.Finish(), IsOk());
+  Snapshot by_servers;
+  ASSERT_EQ(*store->Load(&by_servers), true);
+
+  EXPECT_LT(Distance(by_ring, alone.values), 1e-5);
+  EXPECT_LT(Distance(by_servers.values, alone.values), 1e-5);
+  EXPECT_LT(Distance(by_ring, by_servers.values), 1e-5);
 }
 
 TEST_F(RingJobTest, ItsPlaceIsWaitedForWhereTheNumberIsFixed) {

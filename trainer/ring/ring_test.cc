@@ -140,6 +140,7 @@ class Rank {
     return absl::OkStatus();
   }
 
+  Ring& ring() { return ring_; }
   Tensors values() { return Copies(VariablesOf(task_->session())); }
   Tensors moments() {
     std::vector<TensorRef> moments;
@@ -275,6 +276,34 @@ TEST_F(RingTest, OneThatJoinsIsGivenTheModelWithSlotsAndAverages) {
     EXPECT_EQ(ranks[place]->standing(), ranks[0]->standing());
   }
   EXPECT_EQ(ranks[0]->standing().committed, CommittedSet(2 * 7 + 3 * 13, {}));
+}
+
+// Whoever was one step ahead is lost while it gives: the model that the others had is what is left.
+TEST_F(RingTest, AModelThatIsGivenInPartOnlyLeavesTheOwnOneAsItWas) {
+  const TrainerConfig own = Config(kAdam, 20);
+  // Another model, which lacks what is given last: it is gone then, as far as the other can see.
+  TrainerConfig more = Config(R"("optimizer": {"name": "sgd", "learningRate": 0.1})", 20);
+  more.seed = own.seed + 1;
+  for (const bool all : {false, true}) {
+    if (all) more.optimizer = own.optimizer;
+    Rank receiver(own, runtime_());
+    auto root = std::make_unique<Rank>(more, runtime_());
+    root->StandAt({4, {}});
+    receiver.StandAt({3, {}});
+    const std::vector<Epoch> epochs = FormEpoch(1, {receiver.seat(), root->seat()});
+    ASSERT_EQ(epochs[0].root, 1);
+    const Tensors before = receiver.values();
+    std::thread gives([&] {
+      EXPECT_THAT(root->ring().Enter(epochs[1]), IsOk());
+      if (!all) root.reset();
+    });
+    EXPECT_EQ(receiver.ring().Enter(epochs[0]).ok(), all);
+    gives.join();
+    EXPECT_EQ(receiver.values() == before, !all);
+    if (all) {
+      EXPECT_EQ(receiver.values(), root->values());
+    }
+  }
 }
 
 // In one step of two ranks they move by the mean of what they move by for each batch alone.

@@ -16,6 +16,7 @@ wire::RingStanding ToWire(const Standing& standing) {
   wire.set_step(standing.step);
   wire.set_committed_below(standing.committed.watermark());
   for (const int64_t batch : standing.committed.above()) wire.add_committed(batch);
+  wire.set_made_in(standing.made_in);
   return wire;
 }
 
@@ -27,7 +28,8 @@ absl::StatusOr<Standing> FromWire(const wire::RingStanding& standing) {
                                       std::to_string(standing.step()));
   }
   const std::vector<int64_t> above(standing.committed().begin(), standing.committed().end());
-  return Standing{standing.step(), CommittedSet(standing.committed_below(), above)};
+  return Standing{standing.step(), CommittedSet(standing.committed_below(), above),
+                  standing.made_in()};
 }
 
 wire::RingEpoch ToWire(const Epoch& epoch) {

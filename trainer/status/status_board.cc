@@ -43,6 +43,15 @@ JsonValue ToJson(const GpuReading& gpu) {
   return json;
 }
 
+void AddShares(JsonValue& json, const std::optional<RankShares>& shares) {
+  if (!shares) return;
+  const auto rounded = [](double share) { return std::round(share * 1e3) / 1e3; };
+  json["shares"] = {{"compute", rounded(shares->compute)},
+                    {"wait", rounded(shares->wait)},
+                    {"exchange", rounded(shares->exchange)},
+                    {"bytesPerStep", shares->bytes_per_step}};
+}
+
 void AddGpus(JsonValue& json, const std::vector<GpuReading>& gpus) {
   for (const GpuReading& gpu : gpus) json["gpus"].push_back(ToJson(gpu));
 }
@@ -118,6 +127,11 @@ void StatusBoard::SetPeers(std::vector<PeerStatus> peers) {
   now_.peers = std::move(peers);
 }
 
+void StatusBoard::SetBatchSize(int64_t examples) {
+  std::lock_guard lock(mutex_);
+  now_.batch_size = examples;
+}
+
 void StatusBoard::SetBytes(int64_t bytes) {
   std::lock_guard lock(mutex_);
   now_.bytes = bytes;
@@ -133,9 +147,30 @@ void StatusBoard::SetGpus(std::vector<GpuReading> gpus) {
   now_.gpus = std::move(gpus);
 }
 
+void StatusBoard::SetShares(const RankShares& shares) {
+  std::lock_guard lock(mutex_);
+  now_.shares = shares;
+}
+
 StatusBoard::Snapshot StatusBoard::snapshot() const {
   std::lock_guard lock(mutex_);
   return now_;
+}
+
+std::string SlowestRank(const std::string& own_name, const RankShares& own,
+                        const std::vector<PeerStatus>& peers) {
+  // Of less nobody would say that one is slow.
+  constexpr double kNotable = 0.1;
+  std::string slowest = own_name;
+  double least = own.wait, most = own.wait;
+  for (const PeerStatus& peer : peers) {
+    if (!peer.shares) continue;
+    most = std::max(most, peer.shares->wait);
+    if (peer.shares->wait >= least) continue;
+    least = peer.shares->wait;
+    slowest = peer.role + "-" + std::to_string(peer.index);
+  }
+  return most - least >= kNotable ? slowest : "";
 }
 
 std::string StatusBoard::Json() const {
@@ -159,7 +194,7 @@ std::string StatusBoard::Json() const {
   SetNumber(json, "loss", now.progress.loss);
   if (rate > 0) {
     const double left = static_cast<double>(
-        (identity_.max_steps - now.progress.step) * identity_.batch_size);
+        (identity_.max_steps - now.progress.step) * now.batch_size);
     json["etaSeconds"] = static_cast<int64_t>(std::ceil(left / rate));
   }
   if (now.evaluation) json["evaluation"] = ToJson(*now.evaluation);
@@ -174,11 +209,18 @@ std::string StatusBoard::Json() const {
                        {"versions", now.buffers->versions}};
   }
   AddGpus(json, now.gpus);
+  if (now.shares) {
+    AddShares(json, now.shares);
+    const std::string slowest = SlowestRank(
+        identity_.role + "-" + std::to_string(identity_.index), *now.shares, now.peers);
+    if (!slowest.empty()) json["slowest"] = slowest;
+  }
   for (const PeerStatus& peer : now.peers) {
     JsonValue entry = {{"role", peer.role},   {"index", peer.index}, {"state", peer.state},
                           {"address", peer.address}, {"error", peer.error}, {"since", peer.since}};
     if (peer.bytes > 0) entry["bytes"] = peer.bytes;
     AddGpus(entry, peer.gpus);
+    AddShares(entry, peer.shares);
     json["peers"].push_back(std::move(entry));
   }
   return Dump(json);

@@ -54,6 +54,15 @@ struct Buffers {
   int64_t versions = 0;  // Buffers of values and slots.
 };
 
+// What the time of a rank of an all-reduce goes to (trainer/ring/share_meter.h); the rest is the
+// update and what follows it.
+struct RankShares {
+  double compute = 0;
+  double wait = 0;  // For the slowest of the others.
+  double exchange = 0;
+  int64_t bytes_per_step = 0;  // That it sends.
+};
+
 struct PeerStatus {
   std::string role;
   int index = 0;
@@ -63,7 +72,13 @@ struct PeerStatus {
   std::string since;  // RFC 3339.
   int64_t bytes = 0;
   std::vector<GpuReading> gpus;
+  std::optional<RankShares> shares{};
 };
+
+// Whom the others wait for: the rank that waits least, if another one waits for a tenth of its time
+// more. "worker-2"; "": nobody, or nothing is known.
+std::string SlowestRank(const std::string& own_name, const RankShares& own,
+                        const std::vector<PeerStatus>& peers);
 
 class StatusBoard {
  public:
@@ -76,13 +91,14 @@ class StatusBoard {
     int64_t pod = 1;
     std::string start;
     int64_t max_steps = 0;
-    int64_t batch_size = 1;
+    int64_t batch_size = 1;  // Examples of a step; see SetBatchSize.
   };
   struct Snapshot {
     RunState state = RunState::kStarting;
     std::string message;
     std::string remark;  // What is to be said even though all went well; empty: nothing.
     Progress progress;
+    int64_t batch_size = 1;
     std::optional<Evaluation> evaluation;
     std::string data_source;
     int64_t data_examples = 0;
@@ -90,14 +106,19 @@ class StatusBoard {
     int64_t bytes = 0;
     std::optional<Buffers> buffers;
     std::vector<GpuReading> gpus;
+    std::optional<RankShares> shares;
   };
 
-  explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {}
+  explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {
+    now_.batch_size = identity_.batch_size;
+  }
 
   // `message` says why there is no progress, and is empty while there is.
   void SetState(RunState state, std::string message = "");
   void SetProgress(const Progress& progress);
   void SetStep(int64_t step);
+  // From here on a step is of so many examples.
+  void SetBatchSize(int64_t examples);
   // Training goes on from a checkpoint of this step. One that is at the last step already leaves
   // nothing to train: whoever meant to train anew has to hear of it.
   void SetResumed(int64_t step);
@@ -108,6 +129,7 @@ class StatusBoard {
   void SetBytes(int64_t bytes);
   void SetBuffers(const Buffers& buffers);
   void SetGpus(std::vector<GpuReading> gpus);
+  void SetShares(const RankShares& shares);
 
   Snapshot snapshot() const;
   // The body of /status.

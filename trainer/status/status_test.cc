@@ -347,5 +347,29 @@ TEST_F(StepLogTest, TerminalGetsABar) {
   EXPECT_THAT(Text(), HasSubstr("\r[####################                    ]  50%"));
 }
 
+RankShares Waits(double share) { return {.wait = share}; }
+
+TEST(SlowestRankTest, IsTheOneThatWaitsLeastIfAnotherWaitsNotably) {
+  const PeerStatus first{.role = "worker", .index = 0, .shares = Waits(0.3)};
+  PeerStatus second{.role = "worker", .index = 1, .shares = Waits(0.02)};
+  EXPECT_EQ(SlowestRank("chief-0", Waits(0.25), {first, second}), "worker-1");
+  EXPECT_EQ(SlowestRank("chief-0", Waits(0.01), {first, second}), "chief-0");
+  EXPECT_EQ(SlowestRank("chief-0", Waits(0.25), {first}), "") << "a twentieth is nothing";
+  second.shares.reset();
+  EXPECT_EQ(SlowestRank("chief-0", Waits(0.25), {first, second}), "") << "it has not said";
+}
+
+TEST(StatusBoardTest, WhatTheTimeOfRanksGoesToIsShownAndWhoIsSlowest) {
+  StatusBoard board({.job = "default/mnist", .role = "chief"});
+  EXPECT_FALSE(json::parse(board.Json()).contains("shares"));
+  board.SetShares({.compute = 0.41234, .wait = 0.4, .exchange = 0.15, .bytes_per_step = 12});
+  board.SetPeers({{.role = "worker", .index = 1, .shares = Waits(0.01)}});
+  const json page = json::parse(board.Json());
+  EXPECT_EQ(page["shares"], json({{"compute", 0.412}, {"wait", 0.4}, {"exchange", 0.15},
+                                  {"bytesPerStep", 12}}));
+  EXPECT_EQ(page["peers"][0]["shares"]["wait"], 0.01);
+  EXPECT_EQ(page["slowest"], "worker-1");
+}
+
 }  // namespace
 }  // namespace taas

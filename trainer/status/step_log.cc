@@ -46,6 +46,11 @@ void StepLog::Start(int64_t step) {
   line_step_ = rate_step_ = step;
 }
 
+void StepLog::Start(int64_t step, int64_t batch_size) {
+  options_.batch_size = batch_size;
+  Start(step);
+}
+
 double StepLog::OnStep(int64_t step, double loss) {
   const Clock::Time now = clock_.Now();
   const double batch = static_cast<double>(options_.batch_size);

@@ -44,6 +44,8 @@ class StepLog {
 
   // Training starts or goes on from `step`: the rate is measured from here.
   void Start(int64_t step);
+  // The same, and a step is of so many examples from here on.
+  void Start(int64_t step, int64_t batch_size);
   // Writes a line when a multiple of `every` was reached since the last one. Returns the rate of
   // the whole job, smoothed over about a second.
   double OnStep(int64_t step, double loss);
@@ -56,7 +58,7 @@ class StepLog {
   void DrawBar(int64_t step, double loss);
 
   const Clock& clock_;
-  const Options options_;
+  Options options_;
   Clock::Time line_time_{};
   int64_t line_step_ = 0;
   Clock::Time rate_time_{};

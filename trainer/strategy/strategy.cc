@@ -6,14 +6,15 @@
 namespace taas {
 namespace {
 
-TrainerRole RoleBesideServers(const ClusterSpec& cluster) {
+TrainerRole RoleBesideServers(const TrainerConfig&, const ClusterSpec& cluster) {
   if (cluster.alone()) return TrainerRole::kLocal;
   if (cluster.self == cluster.chief()) return TrainerRole::kChief;
   return cluster.self.role == "ps" ? TrainerRole::kParameterServer : TrainerRole::kWorker;
 }
 
-TrainerRole RoleOfRank(const ClusterSpec& cluster) {
-  if (cluster.training_replicas().size() <= 1) return TrainerRole::kLocal;
+TrainerRole RoleOfRank(const TrainerConfig& config, const ClusterSpec& cluster) {
+  // One that is elastic leads those who are to come.
+  if (cluster.training_replicas().size() <= 1 && !config.elastic) return TrainerRole::kLocal;
   return cluster.self == cluster.chief() ? TrainerRole::kChief : TrainerRole::kWorker;
 }
 
@@ -31,7 +32,9 @@ absl::Status CheckServers(const Strategy& strategy, const ClusterSpec& cluster) 
                                     ": the cluster in TF_CONFIG has no ps");
 }
 
-TrainerRole RoleOfOneProcess(const ClusterSpec&) { return TrainerRole::kLocal; }
+TrainerRole RoleOfOneProcess(const TrainerConfig&, const ClusterSpec&) {
+  return TrainerRole::kLocal;
+}
 
 absl::Status CheckOneProcess(const Strategy& strategy, const ClusterSpec& cluster) {
   const size_t replicas = cluster.training_replicas().size();
@@ -58,7 +61,7 @@ Part PartOf(const TrainerConfig& config, const std::optional<ClusterSpec>& clust
   Part part{.strategy = &StrategyOf(config.strategy)};
   if (!cluster) return part;
   part.role = cluster->self.role == "evaluator" ? TrainerRole::kEvaluator
-                                                : part.strategy->role(*cluster);
+                                                : part.strategy->role(config, *cluster);
   return part;
 }
 

@@ -32,7 +32,7 @@ struct Strategy {
   StrategyType type;
   std::string_view name;  // As manifests have it.
   // Of the replica whose cluster this is; no evaluator's.
-  TrainerRole (*role)(const ClusterSpec& cluster);
+  TrainerRole (*role)(const TrainerConfig& config, const ClusterSpec& cluster);
   absl::Status (*check)(const Strategy& strategy, const ClusterSpec& cluster);
 };
 

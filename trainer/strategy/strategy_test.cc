@@ -55,6 +55,16 @@ TEST(StrategyTest, AProcessAloneTrainsAloneWhateverTheStrategy) {
   }
 }
 
+// Those who are to come find somebody who leads them.
+TEST(StrategyTest, AnElasticReplicaThatIsAloneLeads) {
+  TrainerConfig config{.strategy = StrategyType::kAllReduce};
+  const ClusterSpec alone = Cluster({"chief", 0}, /*ps=*/0, /*workers=*/0);
+  EXPECT_EQ(PartOf(config, alone).role, TrainerRole::kLocal);
+  config.elastic = WorkerBounds{1, 4};
+  EXPECT_EQ(PartOf(config, alone).role, TrainerRole::kChief);
+  EXPECT_EQ(PartOf(config, Cluster({"worker", 1}, /*ps=*/0)).role, TrainerRole::kWorker);
+}
+
 TEST(StrategyTest, AClusterThatCannotTrainSoIsRefused) {
   const ClusterSpec cluster = Cluster({"worker", 0}, /*ps=*/0);
   for (const auto& [type, text] :

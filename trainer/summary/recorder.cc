@@ -147,7 +147,8 @@ summary::Summary Recorder::Numbers(const Waiting& waiting) {
   const double seconds = Seconds(waiting.time - last_time_);
   if (options_.examples_per_step > 0 && last_step_ >= 0 && seconds > 0) {
     const double rate = static_cast<double>(sample.step - last_step_) / seconds;
-    add(kExamplesPerSecond, rate * static_cast<double>(options_.examples_per_step));
+    const int64_t examples = sample.examples_per_step.value_or(options_.examples_per_step);
+    add(kExamplesPerSecond, rate * static_cast<double>(examples));
     add(kStepsPerSecond, rate);
   }
   return numbers;

@@ -44,6 +44,8 @@ struct Sample {
   std::optional<double> loss;
   std::optional<double> accuracy;
   std::optional<double> learning_rate;
+  // Behind a step now; nothing: as Recorder::Options has it.
+  std::optional<int64_t> examples_per_step;
   std::vector<Tensor> histograms;
 };
 

@@ -193,6 +193,10 @@ export const submit = {
       title: "All-reduce",
       text: "Three replicas hold the model each and average their gradients: no parameter servers.",
     },
+    "all-reduce-elastic": {
+      title: "All-reduce, elastic",
+      text: "One to four workers beside a chief: more and fewer by kubectl scale, while it trains.",
+    },
     towers: {
       title: "Towers",
       text: "Four towers in one process, with decay of the learning rate and moving averages.",

@@ -167,6 +167,10 @@ export const submit: typeof en = {
       title: "All-reduce",
       text: "三个副本各自持有模型并对梯度取平均：不需要参数服务器。",
     },
+    "all-reduce-elastic": {
+      title: "All-reduce（弹性）",
+      text: "一到四个 worker：训练期间可以随时增减，丢失的副本不会拖住其他副本。",
+    },
     towers: { title: "多塔", text: "一个进程中有四个塔，学习率衰减并使用滑动平均。" },
     evaluator: {
       title: "带评估器",

@@ -198,6 +198,25 @@ describe("the form", () => {
     expect(yaml()).not.toContain("evaluator");
   });
 
+  test("lets the workers of an all-reduce be elastic, and no others", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    await user.click(screen.getByRole("tab", { name: "Advanced" }));
+    const worker = await screen.findByRole("region", { name: "worker" });
+    expect(within(worker).queryByRole("switch", { name: "Elastic" })).toBe(null);
+    act(() => typeYaml(EXAMPLES["all-reduce"]));
+    await user.click(await within(worker).findByRole("switch", { name: "Elastic" }));
+    expect(yaml()).toContain("worker: {replicas: 2, elastic: {minReplicas: 1, maxReplicas: 2}}");
+    const most = within(worker).getByRole("spinbutton", { name: "At most" });
+    await user.clear(most);
+    await user.type(most, "8");
+    expect(yaml()).toContain("elastic: {minReplicas: 1, maxReplicas: 8}");
+    await user.click(screen.getByRole("button", { name: /^Training/ }));
+    await user.type(await screen.findByRole("spinbutton", { name: "Heartbeat (s)" }), "30");
+    expect(yaml()).toContain("strategy: {type: AllReduce, heartbeatSeconds: 30}");
+    await user.click(within(worker).getByRole("switch", { name: "Elastic" }));
+    expect(yaml()).not.toContain("elastic");
+  });
+
   test("shows a program of one's own, and changes it in all roles", async () => {
     const { user } = await openSubmit(acceptingServer());
     act(() => typeYaml(EXAMPLES["own-image"]));

@@ -77,7 +77,8 @@ const RULES: Record<JobKind, string> = {
     NameTooLongForTheEvaluator SyncOfOneProcess BackupsOfAsync AggregateOfAsync
     StalenessOfSync StalenessOfOneProcess
     BackupsAndAggregate AllAreBackups TowersOfParameterServers TowersWithPs TowersWithTwoWorkers
-    AllReduceWithPs AllReduceInSync
+    AllReduceWithPs AllReduceInSync HeartbeatOfParameterServers ElasticBelow ElasticAbove
+    ElasticUpsideDown ElasticParameterServers ElasticOfManyDigits ElasticOfThreeAndFour
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains
     ParameterServerStrategyWithoutPs ParameterServerStrategyWithNoPsReplica LocalWithPs
     LocalWithTwoWorkers LocalWithChiefAndWorker IdxWithoutFiles GeneratedWithFiles

@@ -42,6 +42,7 @@ const ORDER = [
   "sync",
   "sync-backup",
   "all-reduce",
+  "all-reduce-elastic",
   "towers",
   "evaluator",
   "own-workers",

@@ -9,13 +9,21 @@ import { RoleBadge } from "../../../../components/Tags";
 import { useText } from "../../../../i18n";
 import { issuesWithin } from "../../checks/issues";
 import type { Op } from "../../manifest/edit";
-import type { JsonObject, Path } from "../../manifest/path";
-import { isWithin } from "../../manifest/path";
+import type { Json, JsonObject, Path } from "../../manifest/path";
+import { isWithin, valueAt } from "../../manifest/path";
 import type { RolePlace } from "../../model/roles";
-import { containerPath, gpusPath, leadingRole, programOf, rolesOf } from "../../model/roles";
+import {
+  containerPath,
+  gpusPath,
+  leadingRole,
+  programOf,
+  replicasOf,
+  rolesOf,
+} from "../../model/roles";
 import { countOrText, NumberField, SuggestField, TextField } from "../controls";
 import { idOf, useEditing } from "../editing";
 import { IssueList } from "../Field";
+import type { FieldSpec } from "../ScalarField";
 import { ScalarField } from "../ScalarField";
 import { EnvRows } from "./EnvRows";
 
@@ -60,6 +68,7 @@ function fieldPaths(kind: JobKind, place: RolePlace, gpuResource: string): Path[
     [...place.path, "replicas"],
     [...place.path, "restartPolicy"],
     [...place.path, "gpuType"],
+    [...place.path, "elastic"],
     gpusPath(kind, place, gpuResource),
     [...around, "requests"],
     [...around, "limits"],
@@ -124,7 +133,7 @@ function freshRole(
 
 function RoleFields({ place }: { place: RolePlace }): ReactNode {
   const { t } = useText();
-  const { kind } = useEditing();
+  const { kind, manifest } = useEditing();
   const { gpuResource } = useSession();
   const { field } = t.submit;
   const resources = resourcesPath(kind, place);
@@ -140,6 +149,9 @@ function RoleFields({ place }: { place: RolePlace }): ReactNode {
       />
       {kind === "TrainingJob" && <GpuTypeField path={[...place.path, "gpuType"]} />}
       <ScalarField path={[...place.path, "restartPolicy"]} label="restartPolicy" short />
+      {elasticFields(manifest.value, place).map((spec) => (
+        <ScalarField key={spec.label} {...spec} />
+      ))}
       {(["requests", "limits"] as const).map((sort) =>
         (["cpu", "memory"] as const).map((resource) => (
           <TextField
@@ -155,6 +167,21 @@ function RoleFields({ place }: { place: RolePlace }): ReactNode {
       <EnvRows path={envPath(kind, place)} />
     </div>
   );
+}
+
+/** Of workers that may come and go: with all-reduce, and where it stands anyway. */
+function elasticFields(value: Json, place: RolePlace): FieldSpec[] {
+  if (place.role !== "worker") return [];
+  const path = [...place.path, "elastic"];
+  const present = valueAt(value, path) !== undefined;
+  const ring = valueAt(value, ["spec", "trainer", "strategy", "type"]) === "AllReduce";
+  if (!present && !ring) return [];
+  const bounds: FieldSpec[] = [
+    { path: [...path, "minReplicas"], label: "minReplicas", keep: path.length },
+    { path: [...path, "maxReplicas"], label: "maxReplicas", keep: path.length },
+  ];
+  const fresh = { minReplicas: 1, maxReplicas: Math.max(1, replicasOf(place)) };
+  return [{ path, label: "elastic", hint: "elastic", fresh }, ...(present ? bounds : [])];
 }
 
 /** Of the products that the cluster's nodes have, as far as this user sees them. */
