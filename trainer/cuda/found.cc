@@ -10,6 +10,7 @@
 #include "third_party/json.h"
 #include "trainer/cuda/cublaslt.h"
 #include "trainer/cuda/cuda_device.h"
+#include "trainer/cuda/cudnn.h"
 #include "trainer/cuda/device_health.h"
 #include "trainer/cuda/loaded_kernels.h"
 #include "trainer/cuda/nccl.h"
@@ -34,7 +35,7 @@ struct Wanted {
 // cuDNN's functions of graphs are in libraries that it opens by itself.
 constexpr Wanted kLibraries[] = {
     {"cuBLASLt", "libcublasLt.so.", 13, "cublasLtGetVersion", false},
-    {"cuDNN", "libcudnn.so.", 9, "cudnnGetVersion", false},
+    {"cuDNN", "libcudnn.so.", 9, "cudnnGetVersion", false, kCudnnVersionMin},
     {"NCCL", "libnccl.so.", 2, "ncclGetVersion", true, kNcclVersionMin},
 };
 // Other major versions that a machine may have.
