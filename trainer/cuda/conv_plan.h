@@ -1,10 +1,10 @@
 // One convolution by cuDNN: which of its engines computes it, and what it is given.
 //
 // A graph of one operation is described to the library, whose heuristics (mode A, then B) propose
-// engines, best first. The first is taken that is deterministic, rounds no more than the run allows,
-// needs no more workspace than kWorkspaceMax, and can be finalized. So the same shape on the same
-// kind of GPU, with the same release, is computed in the same way, without measuring. What the
-// library's third mode falls back on is not asked for: we have patches to fall back on.
+// engines, best first. The first is taken that is deterministic, rounds no more than the run
+// allows, needs no more workspace than kWorkspaceMax, and can be finalized. So the same shape on
+// the same kind of GPU, with the same release, is computed in the same way, without measuring. What
+// the library's third mode falls back on is not asked for: we have patches to fall back on.
 //
 // Ownership: borrows the Cudnn. Threads: as Cudnn's. Errors: as Cudnn's; Unimplemented where no
 // engine fits, with what was wrong with each kind.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/base/file_system.h"
 #include "operator/base/status.h"
 
 namespace taas::cuda {
@@ -10,6 +11,9 @@ namespace {
 
 // That cuDNN says of an error; it may be long.
 constexpr size_t kTextBytesMax = 512;
+
+// Of the functions to which those of the first library only lead.
+constexpr char kGraphLibrary[] = "libcudnn_graph.so.9";
 
 absl::StatusCode CodeOf(int status) {
   switch (status) {
@@ -58,6 +62,16 @@ std::string_view NameOf(CudnnType type) {
 
 }  // namespace
 
+absl::Status CheckCudnnIsWhole(const std::string& path) {
+  // Where the first looks, too.
+  if (SharedLibrary::Open(DirName(path) + "/" + kGraphLibrary).ok()) return absl::OkStatus();
+  const auto graph = SharedLibrary::Open(kGraphLibrary);
+  if (graph.ok()) return absl::OkStatus();
+  return absl::FailedPreconditionError(path + " needs another of cuDNN's libraries: " +
+                                       std::string(graph.status().message()) +
+                                       "; install all of one release");
+}
+
 Cudnn::Cudnn(SharedLibrary library) : library_(std::move(library)) {}
 
 Cudnn::~Cudnn() {
@@ -76,6 +90,7 @@ absl::StatusOr<std::unique_ptr<Cudnn>> Cudnn::Load(const std::string& name) {
 }
 
 absl::Status Cudnn::Start() {
+  RETURN_IF_ERROR(CheckCudnnIsWhole(path()));
   RETURN_IF_ERROR(library_.Find("cudnnGetVersion", &api_.GetVersion));
   version_ = static_cast<int>(api_.GetVersion());
   // Before the rest is looked for: what is too old may lack some.

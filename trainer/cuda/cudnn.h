@@ -34,6 +34,10 @@ namespace taas::cuda {
 // That the numbers of cudnn_api.h are those of its headers was looked up from this one on.
 constexpr int kCudnnVersionMin = 90'600;
 
+// Before anything of the library at `path` is called: its functions end the process where it does
+// not find the libraries to which they lead. FailedPrecondition with what is missing.
+absl::Status CheckCudnnIsWhole(const std::string& path);
+
 class Cudnn {
  public:
   static constexpr char kLibrary[] = "libcudnn.so.9";

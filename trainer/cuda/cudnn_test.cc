@@ -1,8 +1,10 @@
-// cuDNN as it is found on a machine, and its descriptors, by a library that is not NVIDIA's (fake/).
+// cuDNN as it is found on a machine, and its descriptors, by a library that is not NVIDIA's
+// (fake/).
 
 #include "trainer/cuda/cudnn.h"
 
 #include <array>
+#include <filesystem>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -54,6 +56,21 @@ TEST_F(CudnnTest, AMachineWithoutItIsTold) {
               StatusIs(Code::kNotFound,
                        AllOf(StartsWith("no cuDNN here: "), HasSubstr("cannot open shared object"),
                              HasSubstr("the image for GPUs has it"))));
+}
+
+// NVIDIA's ends the process at its first call then.
+TEST_F(CudnnTest, OneThatIsNotWholeIsNotCalled) {
+  const std::string folder = testing::TempDir() + "/not_whole";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(fake::kCudnn, folder + "/libcudnn.so.9",
+                             std::filesystem::copy_options::overwrite_existing);
+  gpu_.FailAt("cudnnCreate", 0, 0);
+  EXPECT_THAT(Cudnn::Load(folder + "/libcudnn.so.9"),
+              StatusIs(Code::kFailedPrecondition,
+                       AllOf(HasSubstr("/libcudnn.so.9 needs another of cuDNN's libraries: "
+                                       "libcudnn_graph.so.9: cannot open shared object file"),
+                             HasSubstr("install all of one release"))));
+  EXPECT_EQ(gpu_.Calls("cudnnCreate"), 0);
 }
 
 TEST_F(CudnnTest, AnErrorHasTheLibrarysWordsAndWhatHelps) {

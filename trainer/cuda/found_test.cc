@@ -89,6 +89,19 @@ TEST_F(FoundTest, ALibraryOfAnotherMajorVersionIsNamed) {
                     HasSubstr("; libcudnn.so.8 is here, of another major version")));
 }
 
+// NVIDIA's ends the process when it is asked for its version then.
+TEST_F(FoundTest, ACudnnThatIsNotWholeIsNotAsked) {
+  const std::string folder = testing::TempDir() + "/not_whole/";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(std::string(kFakes) + "libcudnn.so.9", folder + "libcudnn.so.9",
+                             std::filesystem::copy_options::overwrite_existing);
+  const Found found = Find({.driver = "./none/libcuda.so.1", .prefix = folder});
+  EXPECT_THAT(found.libraries[1].missing,
+              AllOf(HasSubstr("not_whole/libcudnn.so.9 needs another of cuDNN's libraries: "
+                              "libcudnn_graph.so.9: cannot open shared object file"),
+                    HasSubstr("install all of one release")));
+}
+
 TEST_F(FoundTest, ACudnnThatIsTooOldIsNamedWithTheOneThatIsNeeded) {
   EXPECT_THAT(TextOf(On("cudnn 90501\n" + std::string(kH100))),
               HasSubstr("\ncuDNN     version 9.5.1, and this trainer needs 9.6.0 or later\n"));

@@ -2,7 +2,8 @@
 // it is for.
 //
 // A file that is not whole, of another program, or of another plan whose name happens to be the
-// same, is as none, but for a line of the log; it is written anew. Files may be removed at any time.
+// same, is as none, but for a line of the log; it is written anew. Files may be removed at any
+// time.
 //
 //   taas-gpu-plan 1\n KEY\n CRC32C of the plan, its bytes\n PLAN
 //

@@ -162,7 +162,9 @@ int FinalizeHeuristics(Descriptor& of) {
 int FinalizePlan(Descriptor& of) {
   if (const int status = Asked("cudnnFinalizePlan")) return status;
   // It loads kernels.
-  if (FAKE_DRIVER(FakeCudaForbidden)() != kCuSuccess) return Say(kCudnnExecutionFailed, "in a capture");
+  if (FAKE_DRIVER(FakeCudaForbidden)() != kCuSuccess) {
+    return Say(kCudnnExecutionFailed, "in a capture");
+  }
   const Handle* const handle = HandleOf(of, kPlanHandle);
   if (handle == nullptr) return Say(kCudnnBadParam, "handle");
   auto ready = std::make_shared<Ready>();

@@ -1,10 +1,10 @@
 #include "trainer/cuda/fake/fake_cudnn_engines.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <sstream>
 
 namespace taas::cuda::fake {
@@ -45,6 +45,24 @@ int64_t PlacesOf(const FakeConv& conv, size_t axis) {
                          conv.after[axis];
   const int64_t filter = conv.tensors[1].dimensions[axis + 2];
   return padded < filter ? 0 : (padded - filter) / conv.stride[axis] + 1;
+}
+
+// One place of a filter, for all channels, which lie next to each other.
+void AddTap(const FakeConv& conv, float* pixel, float* tap, float* place) {
+  const auto& [x, w, y] = conv.tensors;
+  const int64_t channels = x.dimensions[1];
+  for (int64_t k = 0; k < y.dimensions[1]; ++k, tap += w.strides[0]) {
+    switch (conv.computed()) {
+      case 0:
+        for (int64_t c = 0; c < channels; ++c) pixel[c] += tap[c] * place[k];
+        break;
+      case 1:
+        for (int64_t c = 0; c < channels; ++c) tap[c] += pixel[c] * place[k];
+        break;
+      default:
+        for (int64_t c = 0; c < channels; ++c) place[k] += pixel[c] * tap[c];
+    }
+  }
 }
 
 }  // namespace
@@ -101,46 +119,40 @@ FakeEngine EngineOf(const FakeConv& conv, int engine) {
 }
 
 void Convolve(const FakeConv& conv, int engine, const std::array<void*, 3>& memory) {
-  const int dropped = DroppedBy(engine);
   const size_t computed = conv.computed();
-  const size_t first = computed == 0 ? 1 : 0, second = 3 - computed - first;
-  auto* const result = static_cast<float*>(memory[computed]);
-  const auto* const by = static_cast<const float*>(memory[first]);
-  const auto* const with = static_cast<const float*>(memory[second]);
-  const auto elements = static_cast<size_t>(conv.tensors[computed].bytes()) / sizeof(float);
-  std::memset(result, 0, elements * sizeof(float));
+  // What is read as the engine reads it, and what is computed from nothing.
+  std::array<std::vector<float>, 3> values;
+  for (size_t i = 0; i < 3; ++i) {
+    values[i].resize(static_cast<size_t>(conv.tensors[i].bytes()) / sizeof(float));
+    if (i == computed) continue;
+    const auto* const from = static_cast<const float*>(memory[i]);
+    std::transform(from, from + values[i].size(), values[i].begin(),
+                   [&](float value) { return Rounded(value, DroppedBy(engine)); });
+  }
   const auto& [x, w, y] = conv.tensors;
-  const auto ForTaps = [&](int64_t p, int64_t q, auto tap) {
-    for (int64_t r = 0; r < w.dimensions[2]; ++r) {
-      const int64_t row = p * conv.stride[0] - conv.before[0] + r;
-      if (row < 0 || row >= x.dimensions[2]) continue;
-      for (int64_t s = 0; s < w.dimensions[3]; ++s) {
-        const int64_t column = q * conv.stride[1] - conv.before[1] + s;
-        if (column >= 0 && column < x.dimensions[3]) tap(r, s, row, column);
-      }
-    }
-  };
   for (int64_t n = 0; n < y.dimensions[0]; ++n) {
     for (int64_t p = 0; p < y.dimensions[2]; ++p) {
       for (int64_t q = 0; q < y.dimensions[3]; ++q) {
-        ForTaps(p, q, [&](int64_t r, int64_t s, int64_t row, int64_t column) {
-          const int64_t at_x = n * x.strides[0] + row * x.strides[2] + column * x.strides[3];
-          const int64_t at_y = n * y.strides[0] + p * y.strides[2] + q * y.strides[3];
-          const int64_t at_w = r * w.strides[2] + s * w.strides[3];
-          for (int64_t k = 0; k < y.dimensions[1]; ++k) {
-            for (int64_t c = 0; c < x.dimensions[1]; ++c) {
-              const int64_t at[] = {at_x + c * x.strides[1],
-                                    at_w + k * w.strides[0] + c * w.strides[1],
-                                    at_y + k * y.strides[1]};
-              result[at[computed]] += Rounded(by[at[first]], dropped) *
-                                      Rounded(with[at[second]], dropped);
-            }
+        float* const place =
+            values[2].data() + n * y.strides[0] + p * y.strides[2] + q * y.strides[3];
+        for (int64_t r = 0; r < w.dimensions[2]; ++r) {
+          const int64_t row = p * conv.stride[0] - conv.before[0] + r;
+          if (row < 0 || row >= x.dimensions[2]) continue;
+          for (int64_t s = 0; s < w.dimensions[3]; ++s) {
+            const int64_t column = q * conv.stride[1] - conv.before[1] + s;
+            if (column < 0 || column >= x.dimensions[3]) continue;
+            float* const pixel =
+                values[0].data() + n * x.strides[0] + row * x.strides[2] + column * x.strides[3];
+            float* const tap = values[1].data() + r * w.strides[2] + s * w.strides[3];
+            AddTap(conv, pixel, tap, place);
           }
-        });
+        }
       }
     }
   }
-  for (size_t i = 0; i < elements; ++i) result[i] = Spoilt(result[i], engine);
+  auto* const result = static_cast<float*>(memory[computed]);
+  std::ranges::transform(values[computed], result,
+                         [&](float sum) { return Spoilt(sum, engine); });
 }
 
 std::string SerializedPlan(const FakeConv& conv, int engine, int version) {
