@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Kills the ranks of jobs by all-reduce, the chief as the others, one every two seconds, and freezes
-some for longer than silence is borne. Each job must end well, after the steps and with the batches
-and the evaluation of one that nobody disturbed, with memory that does not grow.
+"""Kills the ranks of jobs by all-reduce, the chief as the others, one every two seconds, and
+freezes some for longer than silence is borne. Each job must end well, after the steps and with the
+batches and the evaluation of one that nobody disturbed, with memory that does not grow.
 
 `make survive-ring SEED=n KILLS=300` runs it; it is not among the tests that run by themselves.
 """

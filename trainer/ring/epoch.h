@@ -32,7 +32,7 @@ constexpr int64_t kNoModel = -1;
 struct Standing {
   int64_t step = kNoModel;
   CommittedSet committed;  // The batches that are part of the model.
-  uint32_t made_in = 0;    // The epoch of the last step; 0: none, it is a checkpoint's or the seed's.
+  uint32_t made_in = 0;  // The epoch of the last step; 0: none, a checkpoint's or the seed's.
 
   bool operator==(const Standing&) const = default;
 };

@@ -45,9 +45,9 @@ TEST(EpochTest, OneOfOtherBatchesIsGivenTheModelToo) {
   EXPECT_EQ(epochs[0].receivers, std::vector<int>{1});
 }
 
-// A rank that nobody reached while a chief without checkpoint came and trained with others had, when
-// it came back, made as many steps of as many batches, in other portions, and kept its model: ranks
-// of one epoch had different bits from then on, and no sum told.
+// A rank that nobody reached while a chief without checkpoint came and trained with others had,
+// when it came back, made as many steps of as many batches, in other portions, and kept its model:
+// ranks of one epoch had different bits from then on, and no sum told.
 TEST(EpochTest, OneWhoseLastStepWasMadeInAnotherEpochIsGivenTheModel) {
   Standing here = At(5), there = At(5);
   here.made_in = 8;

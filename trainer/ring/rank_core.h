@@ -1,6 +1,6 @@
-// What a rank does next, and where it stands: an epoch is awaited, entered, stepped through until it
-// ends, and so on until the job is done. Whoever drives it (rank_loop.h with threads, a simulation
-// with virtual time) does what it wants and says what came of it.
+// What a rank does next, and where it stands: an epoch is awaited, entered, stepped through until
+// it ends, and so on until the job is done. Whoever drives it (rank_loop.h with threads, a
+// simulation with virtual time) does what it wants and says what came of it.
 //
 // A rank that is given a model and loses its epoch meanwhile has none any more. A rank that waits
 // for the end of the job keeps its model: a chief that comes anew takes it from there.
@@ -43,7 +43,8 @@ class RankCore {
   // It has this model: the last checkpoint's, the seed's, or none.
   void Begin(const Standing& standing);
   // Nothing: the job is done. If this rank is given a model what is there is overwritten from now
-  // on. An epoch that takes it to stand elsewhere is not entered: the chief had heard an older word.
+  // on. An epoch that takes it to stand elsewhere is not entered: the chief has heard an older
+  // word.
   void Join(const std::optional<Epoch>& epoch);
   bool receives() const;
   // It has met the others and the model is that of the epoch's start, or the epoch is over.

@@ -1,6 +1,6 @@
-// TAAS_SEED=n: from this seed on. Jobs by all-reduce in virtual time, whose processes are killed at every moment of a step and of
+// Jobs by all-reduce in virtual time, whose processes are killed at every moment of a step and of
 // what comes between epochs, on a network that is not to be relied on. What must hold while they
-// train is testing/ledger.h's.
+// train is testing/ledger.h's. TAAS_SEED=n: from this seed on.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// What must hold while ranks train, checked at each thing that one of them does. What it finds first
-// ends the run, with a sentence.
+// What must hold while ranks train, checked at each thing that one of them does. What it finds
+// first ends the run, with a sentence.
 //
 // Ownership: value type. Threads: one. Errors: a sentence in broken().
 //

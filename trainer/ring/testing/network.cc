@@ -49,9 +49,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     end(from).wants_room = count < bytes.size();
     if (count == 0) return size_t{0};
     to.under_way += count;
+    const std::span<const std::byte> sent = bytes.first(count);
     After(1 - from, [self = shared_from_this(), from,
-                     bytes = std::vector<std::byte>(bytes.begin(),
-                                                    bytes.begin() + static_cast<ptrdiff_t>(count))] {
+                     bytes = std::vector<std::byte>(sent.begin(), sent.end())] {
       End& to = self->end(1 - from);
       to.under_way -= bytes.size();
       if (to.broken) return;

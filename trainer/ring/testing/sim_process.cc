@@ -201,9 +201,13 @@ void SimProcess::CallRank(int rank) {
       if (!peer->book_.Hears(number)) return refuse();
       peer->TakeCallers();
       if (peer->dead_) return;
-      auto [near, far] = network.Connect(
-          host_, peer->host_, [weak = weak_from_this()] { if (auto p = weak.lock()) p->WakeSoon(); },
-          [weak = std::weak_ptr(peer)] { if (auto p = weak.lock()) p->WakeSoon(); });
+      const auto waker = [](const std::weak_ptr<SimProcess>& process) {
+        return [process] {
+          if (const auto awake = process.lock()) awake->WakeSoon();
+        };
+      };
+      auto [near, far] =
+          network.Connect(host_, peer->host_, waker(weak_from_this()), waker(peer));
       peer->book_.Keep(number, own, std::move(far));
       peer->TakeCallers();
       auto link = std::make_shared<std::unique_ptr<collective::Link>>(std::move(near));

@@ -133,7 +133,8 @@ void SimProcess::Settle() {
   if (const auto over = desk_->TakeOver()) OnOver(*over);
   std::vector<Held> kept, told;
   for (Held& held : held_) {
-    const bool news = desk_->done() || desk_->view() != held.seen_view || !desk_->Awaits(held.caller);
+    const bool news =
+        desk_->done() || desk_->view() != held.seen_view || !desk_->Awaits(held.caller);
     (news ? told : kept).push_back(std::move(held));
   }
   held_ = std::move(kept);
