@@ -2,10 +2,10 @@
 //
 //   lost_rank --ranks 4 --kills 20 --hidden 500
 //
-// A chief and workers are processes of this machine that train an MLP on generated data. A worker is
-// killed (SIGKILL) at a random moment of a step; what is lost is the time from there to the end of
-// the next step of the others, less one step of theirs. Then another takes its place, and all train
-// for a while.
+// A chief and workers are processes of this machine that train an MLP on generated data. A worker
+// is killed (SIGKILL) at a random moment of a step; what is lost is the time from there to the end
+// of the next step of the others, less one step of theirs. Then another takes its place, and all
+// train for a while.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@
 #include "operator/base/log.h"
 #include "operator/base/random.h"
 #include "trainer/cluster/chief_server.h"
+#include "trainer/cluster/tf_config.h"
 #include "trainer/collective/meeting.h"
 #include "trainer/comm/channel.h"
 #include "trainer/comm/listener.h"
@@ -203,7 +205,7 @@ class Bench {
   size_t Workers() const { return static_cast<size_t>(asked_.ranks - 1); }
 
   double LoseOne(size_t worker) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random_.Below(20'000)));
+    clock_.SleepUntil(clock_.Now() + std::chrono::microseconds(random_.Below(20'000)));
     const int64_t killed_ns = NowNs();
     kill(workers_[worker], SIGKILL);
     std::vector<int64_t> ends;
@@ -250,6 +252,7 @@ class Bench {
   }
 
   const Asked asked_;
+  RealClock clock_;
   SeededRandom random_;
   int said_ = -1;
   int port_ = 0;
