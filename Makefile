@@ -179,7 +179,7 @@ survive: setup
 	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=200 \
 	//e2e/local:survival_test
 
-## make survive-ring SEED=n KILLS=n    ranks of jobs by all-reduce killed, one every 2 s, and some frozen: 300 take half an hour
+## make survive-ring SEED=n KILLS=n    ranks of jobs by all-reduce killed, one every 2 s, and some frozen: 300 take 20 minutes
 KILLS ?= 300
 survive-ring: setup
 	@$(BAZEL) test $(BAZEL_FLAGS) --noshow_progress $(TEST_FLAGS) --nocache_test_results --test_output=streamed \

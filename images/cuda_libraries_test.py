@@ -11,15 +11,17 @@ import unittest
 RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], "taas")
 FOLDER = "/usr/lib/x86_64-linux-gnu/"
 # Where a package has its library, below bin/cuda-libraries/nvidia.
-WITHIN = {"nvidia-cublas": "cu13", "nvidia-nccl-cu13": "nccl"}
+WITHIN = {"nvidia-cublas": "cu13", "nvidia-cudnn-cu13": "cudnn", "nvidia-nccl-cu13": "nccl"}
 # A reason shorter than this is none.
 REASON_BYTES_MIN = 20
 LIBRARY = r"(?P<library>lib\w+\.so\.\d+)"
+# What a library opens itself.
+OPENED = re.compile(r"#   (lib\w+\.so\.\d+), (\d+) MB\n")
 PINNED = re.compile(
     rf"# {LIBRARY}, (?P<size>\d+ MB): (?P<reason>.+)\n"
+    rf"(?P<opened>(?:{OPENED.pattern})*)"
     r"(?P<package>[a-z0-9-]+)==(?P<version>[0-9.]+) \\\n"
     r"    --hash=sha256:[0-9a-f]{64}\n")
-LATER = re.compile(rf"# later: {LIBRARY} of (?P<package>[a-z0-9-]+): (?P<reason>.+)\n")
 
 
 def read(*path):
@@ -30,6 +32,10 @@ def read(*path):
 def found(pattern):
     return [match.groupdict() for match in
             pattern.finditer(read("tools", "setup", "python", "cuda-libraries.txt"))]
+
+
+def libraries(package):
+    return [package["library"], *(name for name, _ in OPENED.findall(package["opened"]))]
 
 
 def recipe(name):
@@ -45,22 +51,22 @@ class CudaLibrariesTest(unittest.TestCase):
         lines = [line for line in text.splitlines() if line and not line.startswith("#")]
         # A package is two lines: what has another form is not among those found.
         self.assertEqual(len(lines), 2 * len(found(PINNED)), lines)
-        self.assertEqual({"libcublasLt.so.13", "libnccl.so.2"},
+        self.assertEqual({"libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"},
                          {it["library"] for it in found(PINNED)})
-        for it in found(PINNED) + found(LATER):
+        for it in found(PINNED):
             self.assertGreaterEqual(len(it["reason"]), REASON_BYTES_MIN, it)
+            opened = sum(int(size) for _, size in OPENED.findall(it["opened"]))
+            self.assertLessEqual(opened, int(it["size"].split()[0]), it)
 
-    def test_the_recipe_has_these_and_none_of_those_to_come(self):
+    def test_the_recipe_has_these_and_no_others(self):
         files = recipe("trainer-cuda")["files"]
         taken = {path: source for path, source in files.items()
                  if path.startswith(FOLDER)}
         self.assertEqual(taken, {
-            FOLDER + it["library"]:
-                f"bin/cuda-libraries/nvidia/{WITHIN[it['package']]}/lib/{it['library']}"
-            for it in found(PINNED)})
+            FOLDER + name: f"bin/cuda-libraries/nvidia/{WITHIN[it['package']]}/lib/{name}"
+            for it in found(PINNED) for name in libraries(it)})
         # Opened by name, so that what they need themselves is not seen in the program.
         self.assertLessEqual(set(taken), set(recipe("trainer-cuda")["libraries"]))
-        self.assertEqual({"libcudnn.so.9"}, {it["library"] for it in found(LATER)})
 
     def test_each_brings_the_licence_of_the_version_that_is_pinned(self):
         files = recipe("trainer-cuda")["files"]
@@ -70,7 +76,7 @@ class CudaLibrariesTest(unittest.TestCase):
                              f"bin/cuda-libraries/{info}/licenses/License.txt")
 
     def test_they_are_those_that_the_trainer_opens(self):
-        named = [name for header in ("cublaslt.h", "nccl.h")
+        named = [name for header in ("cublaslt.h", "cudnn.h", "nccl.h")
                  for name in re.findall(r'kLibrary\[\] = "(.*)"', read("trainer", "cuda", header))]
         self.assertEqual(set(named), {it["library"] for it in found(PINNED)})
 
@@ -86,8 +92,8 @@ class CudaLibrariesTest(unittest.TestCase):
         for it in found(PINNED):
             self.assertIn(f"| `{it['library']}` | {it['package']} {it['version']} | "
                           f"{it['size']} |", page)
-        for it in found(LATER):
-            self.assertIn(f"`{it['library']}`", page)
+            for name, size in OPENED.findall(it["opened"]):
+                self.assertIn(f"`{name}` ({size} MB)", page)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,12 @@ PROGRAMS = {name: f"/usr/bin/taas-{name.removesuffix('-cuda')}" for name in NAME
 BESIDE = {"operator": ["/usr/bin/taas"], "trainer": [], "trainer-cuda": []}
 # Without NVIDIA's libraries, for which small ones stand here.
 SIZE_MAX = {"operator": 60_000_000, "trainer": 150_000_000, "trainer-cuda": 151_000_000}
-LIBRARIES = [f"/usr/lib/x86_64-linux-gnu/{name}" for name in ("libcublasLt.so.13", "libnccl.so.2")]
+LIBRARIES = [f"/usr/lib/x86_64-linux-gnu/{name}"
+             for name in ("libcublasLt.so.13", "libcudnn.so.9",
+                          "libcudnn_engines_precompiled.so.9",
+                          "libcudnn_engines_runtime_compiled.so.9",
+                          "libcudnn_engines_tensor_ir.so.9", "libcudnn_graph.so.9",
+                          "libcudnn_heuristic.so.9", "libnccl.so.2")]
 SHELLS = {"sh", "bash", "dash", "busybox", "ash", "zsh", "perl", "python3"}
 CONFIG = {
     "model": {"name": "mlp", "hidden": [32]},
@@ -56,6 +61,8 @@ def stage_libraries(folder):
         target = os.path.join(folder, source.removeprefix("bin/cuda-libraries/"))
         os.makedirs(os.path.dirname(target), exist_ok=True)
         name = os.path.basename(target)
+        # What cuDNN opens is in one library here.
+        name = "libcudnn.so.9" if name.startswith("libcudnn") else name
         shutil.copy(f"{RUNFILES}/trainer/cuda/fake/{name}" if ".so." in name else
                     f"{RUNFILES}/LICENSE", target)
 
@@ -168,7 +175,8 @@ class ImagesTest(unittest.TestCase):
     def test_the_one_for_gpus_is_the_trainers_and_nvidias_libraries(self):
         there, plain = (set(self.images[name].entries()) for name in ("trainer-cuda", "trainer"))
         self.assertEqual(plain - there, set())
-        notices = [f"/usr/share/doc/{package}" for package in ("nvidia-cublas", "nvidia-nccl-cu13")]
+        notices = [f"/usr/share/doc/{package}" for package in ("nvidia-cublas", "nvidia-cudnn-cu13",
+                                                             "nvidia-nccl-cu13")]
         self.assertEqual(there - plain, {*LIBRARIES, *notices,
                                          *(f"{notice}/copyright" for notice in notices)})
         for name, told in (("trainer-cuda", True), ("trainer", False)):

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@
 #include "operator/base/log.h"
 #include "operator/base/random.h"
 #include "trainer/cluster/chief_server.h"
+#include "trainer/cluster/tf_config.h"
 #include "trainer/collective/meeting.h"
 #include "trainer/comm/channel.h"
 #include "trainer/comm/listener.h"

@@ -30,6 +30,8 @@ struct Context {
   int64_t bytes = 64 << 20;  // Of an array that a kernel reads or writes.
   int threads = 1;         // Of the processor.
 
+  // Of a kernel in one captured program.
+  int launches() const { return size == Size::kSmall ? 2 : 20; }
   bool Wants(const std::string& name) const { return name.find(only) != std::string::npos; }
 };
 
@@ -46,6 +48,10 @@ void MeasureModels(const Context& context);
 // Bytes per second of kernels that are bound by memory, beside a copy on the device:
 // {"name", "bytes", "ms", "gigabytesPerSecond", "shareOfCopy"}.
 void MeasureKernels(const Context& context);
+
+// Each convolution by the device's plan and as products of patches: {"name", "part", "precision",
+// "flop", "patchesMs"} and, where there is a plan, {"plannedMs", "timesAsFast"}.
+void MeasureConvolutions(const Context& context);
 
 // {"error"}, or {"missing"} of a kernel that there is not.
 nlohmann::json TroubleOf(const std::string& name, const absl::Status& status);

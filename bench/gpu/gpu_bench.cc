@@ -1,6 +1,7 @@
 // What a GPU computes and how fast: one command of commands.h, whose rows it writes to a file.
 //
-//   gpu_bench steps|models|kernels --out FILE [--only NAME] [--seconds S] [--bytes N] [--small]
+//   gpu_bench steps|models|kernels|convolutions --out FILE [--only NAME] [--seconds S]
+//       [--bytes N] [--small]
 //   gpu_bench rows --out FILE       needs no GPU: the models that peers.py is to measure
 //
 // Exits with 1 where steps are not those of the processor.
@@ -102,6 +103,7 @@ int Run(const Flags& flags) {
   if (flags.command == "steps") clean = CompareSteps(context);
   if (flags.command == "models") MeasureModels(context);
   if (flags.command == "kernels") MeasureKernels(context);
+  if (flags.command == "convolutions") MeasureConvolutions(context);
   file.Finish();
   return clean ? 0 : 1;
 }
@@ -110,7 +112,7 @@ int Main(int argc, char** argv) {
   CommandLine app({.name = "gpu_bench", .about = "What a GPU computes, and how fast."});
   Flags flags;
   app.AddOption("COMMAND", &flags.command, "what is done")
-      .OneOf({"steps", "models", "kernels", "rows"})
+      .OneOf({"steps", "models", "kernels", "convolutions", "rows"})
       .Required();
   app.AddOption("--out", &flags.out, "the file that gets JSON").Required();
   app.AddOption("--only", &flags.only, "rows whose name has this");

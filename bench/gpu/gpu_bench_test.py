@@ -77,6 +77,24 @@ class GpuBenchTest(unittest.TestCase):
                 row["shareOfCopy"],
                 row["gigabytesPerSecond"] / rows["copy"]["gigabytesPerSecond"])
 
+    def test_convolutions_are_measured_by_plans_and_by_patches(self):
+        code, result, _ = self.bench("convolutions", "--seconds", "0.001")
+        self.assertEqual((code, result["complete"]), (0, True))
+        self.assertEqual([row for row in result["rows"] if "error" in row], [])
+        self.assertGreaterEqual(len(result["rows"]), 7 * 3 * 2)
+        for row in result["rows"]:
+            with self.subTest(row):
+                # The library that stands for cuDNN has a plan for each.
+                self.assertAlmostEqual(row["timesAsFast"], row["patchesMs"] / row["plannedMs"])
+        row = result["rows"][0]
+        self.assertEqual((row["name"], row["part"], row["precision"]),
+                         ("LeNet, 5 x 5 of 32", "Conv2D", "float32"))
+        self.assertEqual(row["flop"], 2 * (2 * 8 * 8 * 4) * (5 * 5 * 4))
+        _, result, _ = self.bench("convolutions", "--seconds", "0.001",
+                                  machine=f"{H100}cudnn 90000\n")
+        self.assertEqual([row for row in result["rows"] if "plannedMs" in row], [])
+        self.assertGreater(result["rows"][0]["patchesMs"], 0)
+
     def test_only_some_rows(self):
         _, result, _ = self.bench("steps", "--only", "LeNet")
         self.assertEqual([row["name"] for row in result["rows"]], ["LeNet"])

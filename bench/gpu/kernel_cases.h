@@ -36,6 +36,7 @@ struct KernelCase {
   std::vector<size_t> in_place{};
   // What has to be moved, where that is not each input and each output once.
   int64_t moved_bytes = 0;
+  Precision products = Precision::kFloat32;
 };
 
 // The largest array of each is of about so many bytes.

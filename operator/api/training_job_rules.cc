@@ -20,9 +20,10 @@ constexpr char kOnlySuspended[] = "may change only while the job is suspended";
 constexpr std::array<const char*, 4> kRoles = {"chief", "ps", "worker", "evaluator"};
 
 // What the operator sets; a manifest that sets it, too, would be ignored or break the job.
-constexpr std::array<const char*, 10> kOurs = {
-    "TF_CONFIG",  "TAAS_CLUSTER", "TAAS_JOB",        "TAAS_JOB_UID",     "TAAS_ROLE",
-    "TAAS_INDEX", "TAAS_ATTEMPT", "TAAS_POD_NUMBER", "TAAS_STATUS_PORT", "TAAS_TRAINER"};
+constexpr std::array<const char*, 11> kOurs = {
+    "TF_CONFIG",    "TAAS_CLUSTER",         "TAAS_JOB",        "TAAS_JOB_UID",
+    "TAAS_ROLE",    "TAAS_INDEX",           "TAAS_ATTEMPT",    "TAAS_POD_NUMBER",
+    "TAAS_TRAINER", "TAAS_ELASTIC_WORKERS", "TAAS_STATUS_PORT"};
 
 int64_t Replicas(const Json& spec, const char* role) {
   return NumberAt(spec, {"roles", role, "replicas"});

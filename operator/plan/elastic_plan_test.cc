@@ -88,6 +88,24 @@ TEST(ElasticPlanTest, OneOfTheSurplusThatFailsForGoodIsDoneWithout) {
   EXPECT_EQ(now.job.ledger->outcome, JobState::kFailed);
 }
 
+// A worker that came when all steps were made found no chief, and the job failed for it.
+TEST(ElasticPlanTest, TheEndDoesNotWaitForTheSurplus) {
+  Snapshot now = ElasticJob(3);
+  now.job.spec.success_policy = SuccessPolicy::kAllWorkers;
+  const auto done = [&](Role role, int32_t index) {
+    return PodOf(now, role, index, {.phase = PodPhase::kSucceeded, .exit_code = 0});
+  };
+  now.pods[0] = done(Role::kChief, 0);
+  now.pods[1] = done(Role::kWorker, 0);
+  Follow(now);
+  EXPECT_FALSE(now.job.ledger->outcome.has_value()) << "worker-1 is one of the fewest";
+  now.pods[2] = done(Role::kWorker, 1);
+  Follow(now);
+  now.now += std::chrono::minutes(1);
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+}
+
 TEST(ElasticPlanTest, NobodyIsReleasedForWorkersThatFindNoPlaceAboveTheFewest) {
   Snapshot now = ElasticJob(6);
   now.job.spec.pending_deadline_seconds = 30;

@@ -98,7 +98,9 @@ bool DecidesSuccess(const Job& job, Role role, int32_t index) {
   switch (EffectiveSuccessPolicy(job)) {
     case SuccessPolicy::kAuto: return role == Role::kChief;
     case SuccessPolicy::kWorker0: return role == Role::kWorker && index == 0;
-    case SuccessPolicy::kAllWorkers: return role == Role::kWorker || role == Role::kChief;
+    case SuccessPolicy::kAllWorkers:
+      // The training does not wait for those above the fewest, nor does its end.
+      return role == Role::kChief || (role == Role::kWorker && !IsSurplus(job, role, index));
   }
   return false;
 }

@@ -178,7 +178,7 @@ make_python() {
   name=$(basename "${1%-*}")
   case $name in
     cuda) say "installing NVIDIA's compiler of kernels (101 MB, 5 s) into $1" ;;
-    cuda-libraries) say "installing NVIDIA's libraries (620 MB, three quarters of a minute) into $1" ;;
+    cuda-libraries) say "installing NVIDIA's libraries (1,140 MB, some minutes) into $1" ;;
     *) say "installing the Python packages of $name (about a minute) into $1" ;;
   esac
   /usr/bin/python3 -m venv "$1"

@@ -121,6 +121,30 @@ class GpuTrainingTest(unittest.TestCase):
                          r"activations: no memory for \d+ kB on GPU 0 \(small\): .* kB of 300 kB "
                          r"are free; a smaller batchSize needs less")
 
+    def test_convolutions_are_cudnns_and_their_plans_are_kept_where_the_environment_says(self):
+        lenet = {"model": {"name": "lenet"}, "maxSteps": 3, "batchSize": 4,
+                 "data": {"format": "generated",
+                          "generated": {"pattern": "waves", "classes": 10, "examples": 20,
+                                        "testExamples": 1, "image": [28, 28, 1]}}}
+        plans = self.enterContext(tempfile.TemporaryDirectory())
+        made = []
+        for _ in range(2):
+            job = self.job(**lenet)
+            process = self.start(job, "worker", TAAS_GPU_PLANS=plans)
+            job.expect_all_done(self)
+            self.assertRegex(process.log(), "convolutions are computed by cuDNN .*version=9.28.1")
+            self.assertNotIn("by patches", process.log())
+            made.append({name: os.stat(os.path.join(plans, name)).st_mtime_ns
+                         for name in os.listdir(plans)})
+        self.assertGreaterEqual(len(made[0]), 5)
+        self.assertEqual(made[1], made[0])
+        # One of another version than this trainer's.
+        job = self.job(**lenet)
+        process = self.start(job, "worker", machine=f"{H100}cudnn 90501\n")
+        job.expect_all_done(self)
+        self.assertRegex(process.log(), "convolutions are computed by patches and cuBLASLt .*"
+                                        "is cuDNN 9.5.1, and this trainer needs 9.6.0")
+
     def test_a_number_that_is_none_is_refused(self):
         process = self.start(self.job(), "worker", TAAS_GPUS="all")
         self.assertEqual(process.wait(), 1)

@@ -41,6 +41,7 @@ struct ReplicaProcess {
   std::optional<std::string> termination_log;
   std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES.
   int gpus = 0;  // On how many it computes, unless it is a parameter server; 0: the processor.
+  std::string gpu_plans;  // The folder where plans for GPUs are kept; "": nowhere.
 };
 
 inline int64_t ExamplesPerStepOf(const ReplicaProcess& process) {

@@ -103,6 +103,7 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   ASSIGN_OR_RETURN(const int64_t port, NumberFromEnv("TAAS_STATUS_PORT", -1, 65'535));
   if (port > 0) process->status_port = static_cast<int>(port);
   ASSIGN_OR_RETURN(process->gpus, GpusFromEnv(process->config, process->part));
+  process->gpu_plans = Env("TAAS_GPU_PLANS").value_or("");
   process->start = SystemRandom().Next();
   return absl::OkStatus();
 }

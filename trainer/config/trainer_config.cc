@@ -436,11 +436,12 @@ std::string ConfigHash(const TrainerConfig& config) {
   for (const int64_t number :
        {static_cast<int64_t>(config.strategy), static_cast<int64_t>(config.mode),
         config.replicas_to_aggregate, config.backup_workers.value,
-        int64_t{config.backup_workers.percent}, config.max_staleness.value_or(-1),
-        config.towers, config.batch_size, config.max_steps,
+        int64_t{config.backup_workers.percent}, config.towers, config.batch_size, config.max_steps,
         static_cast<int64_t>(config.seed)}) {
     text += "\n" + std::to_string(number);
   }
+  // Without it the text is that of earlier builds: a job goes on while its pods get a newer image.
+  if (config.max_staleness) text += "\nstaleness " + std::to_string(*config.max_staleness);
   text += "\n" + Json({config.l1, config.l2, config.loss_scale}).dump();  // All digits.
   text += "\n" + config.clip;
   char hex[17];

@@ -19,18 +19,19 @@ absl::Status CudaDevice::CheckUsable(const DeviceInfo& info) {
 absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(const Driver& driver,
                                                              const LoadedKernels& kernels,
                                                              int index,
-                                                             const std::string& cublaslt) {
+                                                             const std::string& cublaslt,
+                                                             ConvPlans::Options convolutions) {
   ASSIGN_OR_RETURN(DeviceInfo info, driver.Describe(index));
   RETURN_IF_ERROR(CheckUsable(info));
   std::unique_ptr<CudaDevice> device(new CudaDevice(driver, kernels, std::move(info)));
-  RETURN_IF_ERROR(device->Start(cublaslt));
+  RETURN_IF_ERROR(device->Start(cublaslt, std::move(convolutions)));
   return device;
 }
 
 CudaDevice::CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info)
     : driver_(driver), kernels_(kernels), info_(std::move(info)) {}
 
-absl::Status CudaDevice::Start(const std::string& cublaslt) {
+absl::Status CudaDevice::Start(const std::string& cublaslt, ConvPlans::Options convolutions) {
   int device = 0;
   RETURN_IF_ERROR(driver_.Check("find device " + std::to_string(info_.index),
                                 driver_.api().DeviceGet(&device, info_.index)));
@@ -39,6 +40,7 @@ absl::Status CudaDevice::Start(const std::string& cublaslt) {
   ASSIGN_OR_RETURN(const int64_t free, FreeBytes());
   free_at_start_ = static_cast<size_t>(free);
   ASSIGN_OR_RETURN(products_, CublasLt::Load(cublaslt));
+  convolutions_ = std::make_unique<ConvPlans>(std::move(convolutions), info_, driver_.version());
   return absl::OkStatus();
 }
 
@@ -47,9 +49,11 @@ CudaDevice::~CudaDevice() {
   // What is on the device goes first.
   idle_streams_.clear();
   if (!Enter().ok()) {
-    // Of a device that is lost the library cannot let go.
+    // Of a device that is lost the libraries cannot let go.
     static_cast<void>(products_.release());
+    if (convolutions_ != nullptr) convolutions_->Abandon();
   }
+  convolutions_.reset();
   products_.reset();
   int device = 0;
   if (driver_.api().DeviceGet(&device, info_.index) == kCuSuccess) {
@@ -140,6 +144,11 @@ std::optional<MemoryLevel> CudaDevice::memory_level() const {
   if (!Enter().ok()) return std::nullopt;
   if (driver_.api().MemGetInfo(&level.free, &level.total) != kCuSuccess) return std::nullopt;
   return level;
+}
+
+const ConvPlan* CudaDevice::PlanConvolution(const ConvShape& shape) {
+  // Of one that is lost the next call says so.
+  return Enter().ok() ? convolutions_->PlanFor(shape) : nullptr;
 }
 
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }

@@ -25,21 +25,23 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/cuda/conv_plans.h"
 #include "trainer/cuda/cublaslt.h"
 #include "trainer/cuda/driver.h"
 #include "trainer/cuda/loaded_kernels.h"
 #include "trainer/graph/device.h"
+#include "trainer/kernels/cuda/convolution.h"
 
 namespace taas::cuda {
 
 class CudaStream;
 
-class CudaDevice : public Device {
+class CudaDevice : public GpuDevice {
  public:
   // FailedPrecondition for a device that it cannot compute on, NotFound without cuBLASLt.
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(
       const Driver& driver, const LoadedKernels& kernels, int index,
-      const std::string& cublaslt = CublasLt::kLibrary);
+      const std::string& cublaslt = CublasLt::kLibrary, ConvPlans::Options convolutions = {});
   // FailedPrecondition with the reason why not.
   static absl::Status CheckUsable(const DeviceInfo& info);
   ~CudaDevice() override;
@@ -60,6 +62,7 @@ class CudaDevice : public Device {
   std::unique_ptr<Event> MakeEvent() override;
   std::unique_ptr<TimedEvent> MakeTimedEvent() override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
+  const ConvPlan* PlanConvolution(const ConvShape& shape) override;
 
   // That nobody has now, on this device.
   absl::StatusOr<int64_t> FreeBytes() const;
@@ -67,12 +70,13 @@ class CudaDevice : public Device {
   const Driver& driver() const { return driver_; }
   const LoadedKernels& kernels() const { return kernels_; }
   CublasLt& products() const { return *products_; }
+  ConvPlans& convolutions() const { return *convolutions_; }
   // Before the calling thread calls what needs a context.
   absl::Status Enter() const;
 
  private:
   CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info);
-  absl::Status Start(const std::string& cublaslt);
+  absl::Status Start(const std::string& cublaslt, ConvPlans::Options convolutions);
   absl::Status NoMemory(size_t bytes, absl::Status status) const;
   // Calls `work` with a stream that nobody else uses meanwhile, and waits for it. Streams are kept:
   // some calls of each step need one, and to make one takes longer than what they do.
@@ -84,6 +88,7 @@ class CudaDevice : public Device {
   CuContext context_ = nullptr;
   size_t free_at_start_ = 0;  // Bytes, when there was the context and no more.
   std::unique_ptr<CublasLt> products_;
+  std::unique_ptr<ConvPlans> convolutions_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<CudaStream>> idle_streams_;
 };

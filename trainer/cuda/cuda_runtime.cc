@@ -52,7 +52,8 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
   ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*driver_, libraries.images));
   for (int index = 0; index < count; ++index) {
     ASSIGN_OR_RETURN(auto device,
-                     CudaDevice::Open(*driver_, *kernels_, index, libraries.cublaslt));
+                     CudaDevice::Open(*driver_, *kernels_, index, libraries.cublaslt,
+                                      libraries.convolutions));
     RETURN_IF_ERROR(CheckShortly(*device));
     devices_.push_back(std::move(device));
   }

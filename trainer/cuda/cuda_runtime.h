@@ -1,5 +1,5 @@
 // The GPUs of this process, and what computes on them: the driver, this program's kernels, devices
-// and cuBLASLt; NCCL, if they are several; a Runtime of them for sessions.
+// and cuBLASLt; cuDNN, where it is; NCCL, if they are several; a Runtime of them for sessions.
 //
 // Ownership: owns all of it, and outlives the sessions that use it. Threads: as device.h. Errors:
 // of driver.h, cublaslt.h, loaded_kernels.h and nccl_collective.h, with what was wanted ("2 GPUs
@@ -35,6 +35,7 @@ class CudaRuntime {
     std::string driver = Driver::kLibrary, cublaslt = CublasLt::kLibrary;
     std::string nvml = Nvml::kLibrary;  // Where it is.
     std::span<const KernelImage> images = KernelImages();
+    ConvPlans::Options convolutions{};
     NcclCollective::Options nccl{};
   };
 

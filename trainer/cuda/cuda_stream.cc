@@ -112,6 +112,10 @@ absl::Status CudaStream::Multiply(const Product& product) {
   return device_.products().Multiply(product, stream_);
 }
 
+absl::Status CudaStream::Convolve(const ConvPlan& plan, const ConvTensors& tensors) {
+  return device_.convolutions().Launch(plan, tensors, stream_);
+}
+
 absl::Status CudaStream::Copy(void* to, const void* from, size_t bytes) {
   RETURN_IF_ERROR(Enter());
   if (bytes == 0) return absl::OkStatus();

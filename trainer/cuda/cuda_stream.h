@@ -45,6 +45,7 @@ class CudaStream : public GpuStream {
   absl::Status LaunchFunction(int kernel, const Grid& grid, const void* params) override;
   absl::Status Zero(void* memory, size_t bytes) override;
   absl::Status Multiply(const Product& product) override;
+  absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) override;
 
   absl::Status Launch(const Kernel& kernel, const KernelCall& call) override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;

@@ -10,6 +10,7 @@
 #include "third_party/json.h"
 #include "trainer/cuda/cublaslt.h"
 #include "trainer/cuda/cuda_device.h"
+#include "trainer/cuda/cudnn.h"
 #include "trainer/cuda/device_health.h"
 #include "trainer/cuda/loaded_kernels.h"
 #include "trainer/cuda/nccl.h"
@@ -29,18 +30,24 @@ struct Wanted {
   const char* function;
   bool by_argument;  // int f(int* version), else size_t f().
   int least = 0;  // The version, as it counts.
+  // Before the function is called, with the library's path.
+  absl::Status (*check)(const std::string& path) = [](const std::string&) {
+    return absl::OkStatus();
+  };
 };
 
 // cuDNN's functions of graphs are in libraries that it opens by itself.
 constexpr Wanted kLibraries[] = {
     {"cuBLASLt", "libcublasLt.so.", 13, "cublasLtGetVersion", false},
-    {"cuDNN", "libcudnn.so.", 9, "cudnnGetVersion", false},
+    {"cuDNN", "libcudnn.so.", 9, "cudnnGetVersion", false, kCudnnVersionMin,
+     CheckCudnnIsWhole},
     {"NCCL", "libnccl.so.", 2, "ncclGetVersion", true, kNcclVersionMin},
 };
 // Other major versions that a machine may have.
 constexpr int kOtherMajors[] = {1, 7, 8, 9, 10, 11, 12, 13, 14};
 
 absl::StatusOr<int> AskVersion(const SharedLibrary& library, const Wanted& wanted) {
+  RETURN_IF_ERROR(wanted.check(library.path()));
   if (wanted.by_argument) {
     int (*ask)(int*) = nullptr;
     RETURN_IF_ERROR(library.Find(wanted.function, &ask));

@@ -3,6 +3,7 @@
 #include "trainer/cuda/found.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -52,7 +53,8 @@ TEST_F(FoundTest, DriverDevicesAndLibrariesHaveTheirVersions) {
                               "multiprocessors  ECC  GPU-a0a0"),
                     HasSubstr("\ndevice 1  NVIDIA A100 MIG 3g.20gb  8.0  40.0 GiB  108 "
                               "multiprocessors  MIG-a1a1"),
-                    HasSubstr("\ncuBLASLt  13.1.3  "), HasSubstr("\nNCCL      2.28.9  ")));
+                    HasSubstr("\ncuBLASLt  13.1.3  "), HasSubstr("\ncuDNN     9.28.1  "),
+                    HasSubstr("\nNCCL      2.28.9  ")));
   const auto json = nlohmann::json::parse(JsonOf(found));
   EXPECT_EQ(json["driver"]["cuda"], "13.2");
   EXPECT_EQ(json["devices"][0]["memoryBytes"], 85'899'345'920);
@@ -76,11 +78,33 @@ TEST_F(FoundTest, AMachineWithoutAnyOfItIsToldSo) {
 }
 
 TEST_F(FoundTest, ALibraryOfAnotherMajorVersionIsNamed) {
-  const Found found = On(kH100);
+  const std::string folder = testing::TempDir() + "/of_another_version/";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(std::string(kFakes) + "libcudnn.so.8", folder + "libcudnn.so.8",
+                             std::filesystem::copy_options::overwrite_existing);
+  const Found found = Find({.driver = "./none/libcuda.so.1", .prefix = folder});
   EXPECT_EQ(found.libraries[1].name, "cuDNN");
   EXPECT_THAT(found.libraries[1].missing,
               AllOf(HasSubstr("libcudnn.so.9"),
                     HasSubstr("; libcudnn.so.8 is here, of another major version")));
+}
+
+// NVIDIA's ends the process when it is asked for its version then.
+TEST_F(FoundTest, ACudnnThatIsNotWholeIsNotAsked) {
+  const std::string folder = testing::TempDir() + "/not_whole/";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(std::string(kFakes) + "libcudnn.so.9", folder + "libcudnn.so.9",
+                             std::filesystem::copy_options::overwrite_existing);
+  const Found found = Find({.driver = "./none/libcuda.so.1", .prefix = folder});
+  EXPECT_THAT(found.libraries[1].missing,
+              AllOf(HasSubstr("not_whole/libcudnn.so.9 needs another of cuDNN's libraries: "
+                              "libcudnn_graph.so.9: cannot open shared object file"),
+                    HasSubstr("install all of one release")));
+}
+
+TEST_F(FoundTest, ACudnnThatIsTooOldIsNamedWithTheOneThatIsNeeded) {
+  EXPECT_THAT(TextOf(On("cudnn 90501\n" + std::string(kH100))),
+              HasSubstr("\ncuDNN     version 9.5.1, and this trainer needs 9.6.0 or later\n"));
 }
 
 TEST_F(FoundTest, ADriverThatDoesNotWorkSaysWhyAndWhatToDo) {

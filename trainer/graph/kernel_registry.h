@@ -36,6 +36,8 @@
 namespace taas {
 
 // Shapes have no open dimension.
+class Device;
+
 struct KernelSpec {
   const Attributes& attributes;
   std::span<const TensorType> inputs;
@@ -48,6 +50,8 @@ struct KernelSpec {
   // In what products may be computed; a kernel that has none of it, or is slower with it, stays
   // with float32.
   Precision products = Precision::kFloat32;
+  // On which it is to run, for kernels that a device has more than one way for; null: on any.
+  Device* device = nullptr;
 };
 
 class Stream;

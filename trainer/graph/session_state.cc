@@ -212,7 +212,8 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
                                               .seed = options.seed,
                                               .threads = options.threads,
                                               .deterministic = options.deterministic,
-                                              .products = options.products});
+                                              .products = options.products,
+                                              .device = &device});
   if (!kernel.ok()) {
     return Annotate(kernel.status(), "place " + node.name + " (" + node.op + ")");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -85,17 +86,51 @@ TEST(BoundedStalenessTest, AGradientThatIsTooOldIsDroppedAndItsBatchComputedAnew
   EXPECT_EQ(sequencer.OldestFor(Rank(0)), 2);
 }
 
-// Its first gradient was forgotten while it waited, and shard 0 ended.
-TEST(BoundedStalenessTest, ABatchThatComesAgainUnderAnotherNumberWhileItWaitsIsDropped) {
+// Its first gradient, which its shards have forgotten, was committed, and the generation ended.
+TEST(BoundedStalenessTest, AWaitingGradientThatComesAgainUnderAnotherNumberCountsUnderThat) {
   Sequencer sequencer = Bounded(1, 10);
   ASSERT_EQ(sequencer.Next(Rank(0)), 0);
   ASSERT_EQ(sequencer.Next(Rank(1)), 1);
   sequencer.OnStaged(0, Push(Rank(1), 1, 1, 0));
   ASSERT_EQ(sequencer.Next(Rank(1)), 2);
   EXPECT_THAT(sequencer.OnStaged(0, Push(Rank(1), 2, 2, 1)), IsEmpty());
-  EXPECT_THAT(Kinds(sequencer.OnStaged(0, Push(Rank(1), 3, 2, 1))), ElementsAre(Kind::kDrop));
-  EXPECT_THAT(Kinds(sequencer.OnStaged(0, Push(Rank(0), 1, 0, 0))),
-              ElementsAre(Kind::kCommit, Kind::kCommit));
+  EXPECT_THAT(sequencer.OnStaged(0, Push(Rank(1), 3, 2, 1)), IsEmpty());
+  const auto decisions = sequencer.OnStaged(0, Push(Rank(0), 1, 0, 0));
+  ASSERT_THAT(Kinds(decisions), ElementsAre(Kind::kCommit, Kind::kCommit));
+  EXPECT_EQ(decisions[1].push().sequence, 3u);
+}
+
+// The one that had made an update began again before those that waited for their turn, for ever.
+TEST(BoundedStalenessTest, WhereNotAllMayComputeAtATimeTheyTakeTurns) {
+  for (const int64_t most : {0, 1, 2}) {
+    constexpr int64_t kSteps = 120;
+    constexpr uint32_t kReplicas = 4;
+    Sequencer sequencer = Bounded(most, kSteps);
+    std::map<uint32_t, uint64_t> made;
+    for (int turn = 0; !sequencer.finished() && turn < 10'000; ++turn) {
+      const uint32_t rank = static_cast<uint32_t>(turn) % kReplicas;
+      const auto batch = sequencer.Next(Rank(rank));
+      if (!batch) continue;
+      const auto base = sequencer.OldestFor(Rank(rank));
+      ++made[rank];
+      sequencer.OnStaged(0, Push(Rank(rank), made[rank], *batch, *base));
+    }
+    EXPECT_TRUE(sequencer.finished()) << most;
+    for (uint32_t rank = 0; rank < kReplicas; ++rank) {
+      EXPECT_NEAR(static_cast<double>(made[rank]), 1.0 * kSteps / kReplicas, 2) << rank;
+    }
+  }
+}
+
+TEST(BoundedStalenessTest, AGradientOfValuesThatNobodyHadIsDropped) {
+  for (const int64_t base : {std::numeric_limits<int64_t>::min(), int64_t{-1}, int64_t{1},
+                             std::numeric_limits<int64_t>::max()}) {
+    Sequencer sequencer = Bounded(2, 10);
+    ASSERT_EQ(sequencer.Next(Rank(0)), 0);
+    EXPECT_THAT(Kinds(sequencer.OnStaged(0, Push(Rank(0), 1, 0, base))),
+                ElementsAre(Kind::kDrop)) << base;
+    EXPECT_EQ(sequencer.Next(Rank(0)), 0) << base;
+  }
 }
 
 TEST(BoundedStalenessTest, NoUpdateIsMadeAboveTheLastStepAndNobodyIsLeftWaiting) {

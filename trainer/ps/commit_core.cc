@@ -43,6 +43,7 @@ std::vector<Decision> Sequencer::OnStaged(int shard, const StagedPush& staged) {
     // Decided before: the shard finds the decision in the stream.
     if (push.sequence <= progress.decided) return {};
     // A replica sends its next push when the one before is answered or given up.
+    if (gate_) Abandon(progress, push.sequence);
     std::erase_if(progress.pending, [](const auto& entry) { return !entry.second.candidate; });
     found = progress.pending.emplace(push.sequence, Pending{staged, {}, false}).first;
   }
@@ -85,20 +86,16 @@ std::vector<Decision> Sequencer::OnComplete(Progress& progress, Pending& pending
 std::vector<Decision> Sequencer::OnCompleteBounded(Progress& progress, Pending& pending) {
   const auto [push, base] = pending.staged;
   std::vector<Decision> decisions;
-  const bool in_time = gate_->InTime(base, step_);
+  const bool in_time = base >= 0 && base <= step_ && gate_->InTime(base, step_);
   // It is to be computed anew, whoever does.
   if (!in_time && turns_.of(push.pusher) == push.batch) TakeBack(push.pusher);
   if (in_time && !finished() && turns_.Deliver(push.pusher, push.batch)) {
     pending.candidate = true;
     candidates_.emplace(push.batch, push);
-    gate_->Begin({push.pusher, push.batch}, std::min(base, step_));
+    gate_->Begin({push.pusher, push.batch}, base);
     if (present_.count(push.pusher) != 0) waiting_[push.pusher] = push;
   } else {
-    const auto held = candidates_.find(push.batch);
-    // Its own gradient of this batch may wait under another number.
-    if (held == candidates_.end() || held->second.pusher != push.pusher) {
-      gate_->GiveUp({push.pusher, push.batch});
-    }
+    gate_->GiveUp({push.pusher, push.batch});
     progress.pending.erase(push.sequence);
     decisions.push_back(Drop(push));
   }
@@ -139,17 +136,35 @@ void Sequencer::DecideBounded(std::vector<Decision>& decisions) {
     turns_.Commit(push->batch);
     gate_->EndBatch(push->batch);
     decisions.push_back(Keep({Kind::kCommit, {*push}, step_}));
-    // Now, since other shards answer it at once, with values of this step.
-    if (is_here && !finished()) Give(push->pusher);
+    // Now, since other shards answer it at once, with values of this step; but not before others
+    // who wait for their turn.
+    if (is_here && !finished() && refused_.empty()) Give(push->pusher);
   }
 }
 
 std::optional<int64_t> Sequencer::Give(const Pusher& pusher) {
   if (!gate_ || turns_.of(pusher)) return turns_.Give(pusher);
-  if (!gate_->MayBegin()) return std::nullopt;
-  const std::optional<int64_t> batch = turns_.Give(pusher);
-  if (batch) gate_->Begin({pusher, *batch}, step_);
+  const bool is_next = refused_.empty() || refused_.front() == pusher;
+  const std::optional<int64_t> batch =
+      is_next && gate_->MayBegin() ? turns_.Give(pusher) : std::nullopt;
+  if (!batch) {
+    if (std::ranges::find(refused_, pusher) == refused_.end()) refused_.push_back(pusher);
+    return std::nullopt;
+  }
+  std::erase(refused_, pusher);
+  gate_->Begin({pusher, *batch}, step_);
   return batch;
+}
+
+void Sequencer::Abandon(Progress& progress, uint64_t sequence) {
+  std::erase_if(progress.pending, [&](const auto& entry) {
+    const PushId& push = entry.second.staged.push;
+    if (!entry.second.candidate || push.sequence >= sequence) return false;
+    candidates_.erase(push.batch);
+    gate_->GiveUp({push.pusher, push.batch});
+    turns_.Undo(push.batch);
+    return true;
+  });
 }
 
 void Sequencer::TakeBack(const Pusher& pusher) {
@@ -225,6 +240,7 @@ std::vector<Decision> Sequencer::OnGone(const Pusher& pusher) {
   std::vector<Decision> decisions;
   if (present_.erase(pusher) == 0) return decisions;
   waiting_.erase(pusher);
+  std::erase(refused_, pusher);
   TakeBack(pusher);
   GoOn(decisions);
   return decisions;
@@ -245,6 +261,7 @@ std::vector<Decision> Sequencer::OnFence(const Pusher& pusher) {
   }
   present_.erase(pusher);
   waiting_.erase(pusher);
+  std::erase(refused_, pusher);
   TakeBack(pusher);
   GoOn(decisions);
   return decisions;

@@ -113,6 +113,8 @@ class Sequencer {
   // With a bound: decides about all candidates that need not wait any more.
   void DecideBounded(std::vector<Decision>& decisions);
   std::optional<PushId> FirstFree() const;
+  // Its sender gave up what it sent before `sequence`, and shards have forgotten it.
+  void Abandon(Progress& progress, uint64_t sequence);
   // Lets replicas that have delivered go on while the step lacks batches.
   void Refill(std::vector<Decision>& decisions);
   const Decision& Keep(const Decision& decision);
@@ -123,6 +125,7 @@ class Sequencer {
   int64_t step_;
   BatchTurns turns_;
   std::optional<StalenessGate> gate_;  // Of what is under way, and of candidates.
+  std::deque<Pusher> refused_;  // By the gate: who asked first begins first.
   std::map<Pusher, Progress> progress_;
   std::set<Pusher> fenced_;
   std::map<int64_t, PushId> candidates_;  // By batch.

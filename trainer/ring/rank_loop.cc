@@ -52,6 +52,7 @@ absl::Status RankLoop::Enter() {
     core_.Entered();
     return options_.hooks.on_epoch(core_.standing());
   }
+  RETURN_IF_ERROR(ring_.own_error());
   core_.NotEntered(ring_.lost());
   Log(LogLevel::kInfo, "an epoch has ended before it began",
       {{"epoch", std::to_string(core_.epoch().number)}, {"why", std::string(entered.message())}});
@@ -66,6 +67,7 @@ absl::Status RankLoop::Step() {
   ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&turn.batch, 1)));
   const Clock::Time computed = clock_.Now();
   const absl::StatusOr<float> mean = ring_.Mean(loss);
+  RETURN_IF_ERROR(ring_.own_error());
   if (!mean.ok()) {
     core_.NotMade(ring_.lost());
     Log(LogLevel::kInfo, "a step was not made: the epoch is over",

@@ -16,6 +16,7 @@ Ring::Ring(collective::Meeting& meeting, Session& session, int cores)
     : meeting_(meeting), session_(session), cores_(cores), core_(session.model()) {}
 
 absl::Status Ring::Enter(const Epoch& epoch) {
+  own_error_ = absl::OkStatus();
   {
     std::lock_guard lock(mutex_);
     group_ = nullptr;
@@ -39,11 +40,14 @@ absl::Status Ring::BeginStep(int64_t step) { return core_.BeginStep(step); }
 
 absl::StatusOr<float> Ring::Mean(float loss) {
   times_ = {};
-  RETURN_IF_ERROR(core_.BeginMean(loss));
-  ASSIGN_OR_RETURN(const float mean, core_.EndMean(Exchange()));
-  if (std::isfinite(mean)) {
-    RETURN_IF_ERROR(SetGradientRows());
+  own_error_ = core_.BeginMean(loss);
+  RETURN_IF_ERROR(own_error_);
+  const absl::Status exchanged = Exchange();
+  absl::StatusOr<float> mean = core_.EndMean(exchanged);
+  if (mean.ok() && std::isfinite(*mean)) {
+    if (absl::Status set = SetGradientRows(); !set.ok()) mean = std::move(set);
   }
+  if (!mean.ok() && mean.status() != exchanged) own_error_ = mean.status();
   return mean;
 }
 
@@ -61,7 +65,10 @@ absl::Status Ring::SetGradientRows() {
 absl::Status Ring::Exchange() {
   Clock::Duration* took = &times_.wait;  // The losses come first.
   for (Clock::Time begun = clock_.Now();;) {
-    ASSIGN_OR_RETURN(collective::Exchange* const exchange, core_.Next());
+    const absl::StatusOr<collective::Exchange*> next = core_.Next();
+    own_error_ = next.status();
+    RETURN_IF_ERROR(own_error_);
+    collective::Exchange* const exchange = *next;
     if (exchange != nullptr) {
       RETURN_IF_ERROR(group_->Run(*exchange));
       times_.bytes += BytesSent(exchange->plan());

@@ -55,6 +55,9 @@ class Ring {
   absl::StatusOr<float> Mean(float loss);
   // Whose link broke first, if that is why an exchange of this epoch failed.
   std::optional<int> lost() const;
+  // What of the device failed in the last Enter or Mean, if anything did: that is this rank's own, and
+  // no other epoch mends it.
+  const absl::Status& own_error() const { return own_error_; }
   // Of the last Mean: what waiting for the losses of all and exchanging the gradients took.
   const StepTimes& times() const { return times_; }
   // The epoch is over, here and for all; also one that is entered now.
@@ -71,6 +74,7 @@ class Ring {
   const RealClock clock_;
   RingCore core_;
   StepTimes times_;
+  absl::Status own_error_;
   std::mutex mutex_;  // Of what follows, for Abort.
   uint32_t epoch_ = 0, over_ = 0;
   std::shared_ptr<collective::Group> group_;

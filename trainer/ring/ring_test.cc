@@ -22,9 +22,11 @@
 #include "trainer/batches/untrained_batches.h"
 #include "trainer/comm/channel.h"
 #include "trainer/comm/listener.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/task/model_task.h"
 #include "trainer/task/model_update.h"
+#include "trainer/testing/failing_device.h"
 #include "trainer/testing/far_device.h"
 #include "trainer/testing/local_training.h"
 
@@ -141,6 +143,7 @@ class Rank {
   }
 
   Ring& ring() { return ring_; }
+  Session& session() { return task_->session(); }
   Tensors values() { return Copies(VariablesOf(task_->session())); }
   Tensors moments() {
     std::vector<TensorRef> moments;
@@ -334,6 +337,36 @@ TEST_F(RingTest, MomentsOfBatchNormalizationFollowTheBatchesOfAllRanks) {
       EXPECT_NEAR(found[i][k], (alone[0][i][k] + alone[1][i][k]) / 2, 1e-6);
     }
   }
+}
+
+// It was taken for the end of the epoch, which was formed anew with the same rank, without end.
+TEST_F(RingTest, WhatFailsOfTheDeviceIsTheRanksOwnAndWhatFailsOfAnEpochIsNot) {
+  const auto config = ParseTrainerConfig(R"({"seed": 3, "batchSize": 16, "maxSteps": 1,
+      "model": {"name": "layers", "layers": [
+        {"type": "dense", "units": 8, "activation": "relu"},
+        {"type": "batchNorm", "decay": 0.9}]},
+      "optimizer": {"name": "sgd", "learningRate": 0.1},
+      "data": {"format": "generated", "generated":
+        {"examples": 200, "testExamples": 50, "features": 20, "classes": 4}}})");
+  ASSERT_THAT(config, IsOk());
+  FailingDevice device;
+  Rank rank(*config, {{&device}, CpuRuntime().kernels});
+  const Epoch epoch = FormEpoch(1, {rank.seat()})[0];
+  ASSERT_THAT(rank.ring().Enter(epoch), IsOk());
+  ASSERT_THAT(rank.ring().BeginStep(1), IsOk());
+  const std::vector<VariableInfo>& variables = rank.session().variables();
+  const auto moment = std::ranges::find_if(
+      variables, [](const VariableInfo& variable) { return variable.decay.has_value(); });
+  device.fails_reading =
+      rank.session().variable(static_cast<size_t>(moment - variables.begin())).data();
+  const absl::StatusOr<float> failed = rank.ring().Mean(0.5f);
+  EXPECT_THAT(failed, StatusIs(absl::StatusCode::kUnavailable,
+                               testing::HasSubstr("does not answer")));
+  EXPECT_EQ(rank.ring().own_error(), failed.status());
+  device.fails_reading = nullptr;
+  rank.ring().Abort(2);
+  EXPECT_FALSE(rank.ring().Enter(FormEpoch(2, {rank.seat()})[0]).ok());
+  EXPECT_THAT(rank.ring().own_error(), IsOk());
 }
 
 TEST_F(RingTest, ADeviceWhoseMemoryTheHostDoesNotSeeComesToTheSameBits) {

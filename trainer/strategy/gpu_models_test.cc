@@ -22,6 +22,15 @@ std::vector<ModelCase> CasesWithoutMoments() {
   return cases;
 }
 
+std::vector<ModelCase> CasesWithConvolutions() {
+  std::vector<ModelCase> cases = EveryModelCase();
+  std::erase_if(cases, [](const ModelCase& of) {
+    const std::string name = of.name;
+    return name != "LeNet" && name != "ResNet20";
+  });
+  return cases;
+}
+
 class GpuModelsTest : public EveryModel {
  protected:
   void OnGpu() {
@@ -37,7 +46,7 @@ class GpuModelsTest : public EveryModel {
     for (int64_t batch = 0; batch < 20; ++batch) first[batch] = wanted.at(batch);
     ExpectNear(got, first, 1e-3);
   }
-  const cuda::fake::FakeGpu gpu_;
+  cuda::fake::FakeGpu gpu_;
 };
 
 TEST_P(GpuModelsTest, OneProcessTrainsAsOnTheProcessorAndToTheSameBitsAgain) {
@@ -47,6 +56,29 @@ TEST_P(GpuModelsTest, OneProcessTrainsAsOnTheProcessorAndToTheSameBitsAgain) {
   ExpectTwins(got, wanted);
   EXPECT_EQ(InOneProcess(Config(kLocal)), got);
   EXPECT_GT(gpu_.Calls("cuGraphLaunch"), kModelSteps);
+}
+
+// With convolutions as products of patches.
+class GpuWithoutCudnnTest : public GpuModelsTest {
+ protected:
+  const cuda::fake::FakeGpu without_{cuda::fake::kH100, 1, {.library = cuda::fake::kNccl},
+                                     {.library = cuda::fake::kNoCudnn}};
+  // Of this process, whose other tests have one.
+  GpuWithoutCudnnTest() { gpu_.FailAt("cudnnCreate", 0, 0); }
+};
+
+TEST_P(GpuWithoutCudnnTest, ConvolutionsAreThoseOfTheProcessorAllTheSame) {
+  const Losses wanted = InOneProcess(Config(kLocal));
+  runtime_ = [this] { return without_.runtime(); };
+  const Losses got = InOneProcess(Config(kLocal));
+  EXPECT_EQ(gpu_.Calls("cudnnCreate"), 0);
+  ExpectTwins(got, wanted);
+  // With it: the same steps by other sums.
+  OnGpu();
+  TrainerConfig few = Config(kLocal);
+  few.max_steps = 3;
+  InOneProcess(few);
+  EXPECT_EQ(gpu_.Calls("cudnnCreate"), 1);
 }
 
 class GpuStrategiesTest : public GpuModelsTest {};
@@ -69,7 +101,12 @@ TEST_P(GpuModelsTest, NothingIsLeftOnTheGpu) {
   const cuda::fake::FakeCudaLeft before = gpu_.left();
   OnGpu();
   InOneProcess(Config(kLocal));
-  EXPECT_EQ(gpu_.left(), before);
+  cuda::fake::FakeCudaLeft after = gpu_.left();
+  // Plans of convolutions are the device's, and go with it.
+  after.handles = after.descriptors = 0;
+  EXPECT_EQ(after, before);
+  gpu_.Close();
+  EXPECT_EQ(gpu_.left(), cuda::fake::FakeCudaLeft{});
 }
 
 // Kernels and products that the driver runs in a step: a table that is held fast, of models with as
@@ -130,6 +167,8 @@ TEST_F(GpuStepsTest, AStepIsOneLaunchAndOneWaitAndAllocatesNothing) {
 std::string NameOf(const testing::TestParamInfo<ModelCase>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(EveryModelCase()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, GpuWithoutCudnnTest,
+                         testing::ValuesIn(CasesWithConvolutions()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Models, GpuStrategiesTest, testing::ValuesIn(CasesWithoutMoments()),
                          NameOf);
 

@@ -20,6 +20,7 @@ namespace taas::cuda::fake {
 struct FakeCudaLeft {
   size_t buffers, pinned, streams, events, graphs, libraries, contexts;
   size_t communicators = 0;  // Of NCCL.
+  size_t handles = 0, descriptors = 0;  // Of cuDNN.
   bool operator==(const FakeCudaLeft&) const = default;
 };
 
@@ -54,6 +55,9 @@ bool FakeCudaContains(int device, const void* memory, size_t bytes);
 int FakeCudaMeet(CuStream stream, std::function<int()> work);
 // What work waits for has changed; so many more communicators are there.
 void FakeCudaWake(int communicators);
+
+// For that which stands for cuDNN: so many more of them are there.
+void FakeCudaHold(int handles, int descriptors);
 }
 
 }  // namespace taas::cuda::fake

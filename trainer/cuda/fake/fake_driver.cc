@@ -44,6 +44,7 @@ struct State {
   std::map<int, int> contexts;  // How often each device's is retained.
   size_t libraries = 0;
   size_t communicators = 0;
+  size_t handles = 0, descriptors = 0;
 };
 
 State& Its() {
@@ -140,7 +141,8 @@ FakeCudaLeft FakeCudaWhatIsLeft() {
   const size_t graphs = its.streams.graphs();
   const std::lock_guard lock(its.mutex);
   return {its.memory.count(), its.pinned.size(),     streams,           events, graphs,
-          its.libraries,      its.contexts.size(), its.communicators};
+          its.libraries,      its.contexts.size(), its.communicators, its.handles,
+          its.descriptors};
 }
 
 int FakeCudaLaunch(CuStream stream, std::function<int()> work) {
@@ -176,6 +178,13 @@ void FakeCudaWake(int communicators) {
     its.communicators += static_cast<size_t>(communicators);
   }
   its.streams.Wake();
+}
+
+void FakeCudaHold(int handles, int descriptors) {
+  State& its = Its();
+  const std::lock_guard lock(its.mutex);
+  its.handles += static_cast<size_t>(handles);
+  its.descriptors += static_cast<size_t>(descriptors);
 }
 
 int cuDeviceTotalMem_v2(size_t* bytes, int device);

@@ -24,12 +24,18 @@ T Value(absl::StatusOr<T> made) {
 
 }  // namespace
 
-CudaRuntime::Libraries FakeLibraries(NcclCollective::Options nccl) {
+CudaRuntime::Libraries FakeLibraries(NcclCollective::Options nccl,
+                                     ConvPlans::Options convolutions) {
   static const KernelImage kImages[] = {{"test", std::as_bytes(std::span(kImage))}};
-  return {.driver = kDriver, .cublaslt = kCublasLt, .images = kImages, .nccl = std::move(nccl)};
+  return {.driver = kDriver,
+          .cublaslt = kCublasLt,
+          .images = kImages,
+          .convolutions = std::move(convolutions),
+          .nccl = std::move(nccl)};
 }
 
-FakeGpu::FakeGpu(const std::string& machine, int devices, NcclCollective::Options nccl) {
+FakeGpu::FakeGpu(const std::string& machine, int devices, NcclCollective::Options nccl,
+                 ConvPlans::Options convolutions) {
   const std::string path = testing::TempDir() + "/fake_gpu";
   std::ofstream(path) << machine;
   setenv("TAAS_FAKE_CUDA", path.c_str(), /*overwrite=*/1);
@@ -37,7 +43,8 @@ FakeGpu::FakeGpu(const std::string& machine, int devices, NcclCollective::Option
   CHECK(library.Find("FakeCudaFailAt", &fail_at_).ok());
   CHECK(library.Find("FakeCudaCalls", &calls_).ok());
   CHECK(library.Find("FakeCudaWhatIsLeft", &left_).ok());
-  gpus_ = Value(CudaRuntime::Open(devices, FakeLibraries(std::move(nccl))));
+  gpus_ = Value(CudaRuntime::Open(devices,
+                                  FakeLibraries(std::move(nccl), std::move(convolutions))));
 }
 
 void FakeGpu::FailAt(const std::string& function, int nth, int result) const {

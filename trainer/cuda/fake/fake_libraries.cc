@@ -1,5 +1,5 @@
-// Stands for NVIDIA's libraries on machines without them, as far as they say what they are: each
-// but NCCL is made of this file, and has the functions of all.
+// Stands for NVIDIA's libraries on machines without them, as far as they say what they are: of
+// cuBLASLt, and of a cuDNN of another major version.
 
 #include <cstddef>
 

@@ -35,6 +35,7 @@ FakeMachine ReadMachine() {
     text >> what;
     if (what == "version") text >> machine.version;
     if (what == "nccl") text >> machine.nccl;
+    if (what == "cudnn") text >> machine.cudnn;
     if (what == "init") text >> machine.init;
     if (what == "fail") {
       FakeFailure failure;

@@ -3,6 +3,7 @@
 //
 //   version 13000                                    of CUDA, as the driver counts
 //   nccl 22809                                       the version of NCCL, as that counts
+//   cudnn 92801                                      likewise of cuDNN
 //   init 803                                         what cuInit answers
 //   device 9 0 85899345920 132 1 NVIDIA H100         capability, bytes, multiprocessors, ECC, name
 //   device lost                                      each question about it fails
@@ -40,6 +41,7 @@ struct FakeFailure {
 struct FakeMachine {
   int version = 13'000;
   int nccl = 22'809;
+  int cudnn = 92'801;
   int init = kCuNoDevice;
   std::vector<FakeDevice> devices;
   std::vector<FakeFailure> failures;

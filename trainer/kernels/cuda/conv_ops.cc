@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "operator/base/status.h"
 #include "trainer/graph/window.h"
 #include "trainer/kernels/cuda/launch.h"
+#include "trainer/kernels/cuda/planned_conv.h"
 #include "trainer/kernels/cuda/product_ops.h"
 
 namespace taas::cuda {
@@ -35,7 +37,7 @@ struct Convolution {
   }
 };
 
-absl::StatusOr<Convolution> ConvolutionOf(const KernelSpec& spec, int64_t patches_bytes_max,
+absl::StatusOr<Convolution> ConvolutionOf(const KernelSpec& spec, const ConvOptions& options,
                                           const Shape& x, const Shape& w) {
   Convolution conv{.images = x.dim(0), .in = x.dim(3), .out = w.dim(3),
                    .precision = spec.products};
@@ -49,7 +51,7 @@ absl::StatusOr<Convolution> ConvolutionOf(const KernelSpec& spec, int64_t patche
   const int64_t of_one = std::max<int64_t>(largest * static_cast<int64_t>(sizeof(float)), 1);
   conv.at_once = conv.is_product()
                      ? conv.images
-                     : std::clamp<int64_t>(patches_bytes_max / of_one, 1,
+                     : std::clamp<int64_t>(options.patches_bytes_max / of_one, 1,
                                            std::max<int64_t>(conv.images, 1));
   return conv;
 }
@@ -71,6 +73,29 @@ PatchesParams ParamsOf(const Convolution& conv, int64_t count) {
           .stride_x = number(w.stride[1]),
           .top = number(w.before[0]),
           .left = number(w.before[1])};
+}
+
+ConvShape ShapeOf(const Convolution& conv, ConvPart part) {
+  const Window& w = conv.window;
+  return WithEvenPadding({.part = part,
+                          .count = conv.images,
+                          .in = conv.in,
+                          .out = conv.out,
+                          .image = w.in,
+                          .filter = w.kernel,
+                          .output = w.out,
+                          .stride = w.stride,
+                          .before = w.before,
+                          .after = w.after,
+                          .tf32 = conv.precision != Precision::kFloat32});
+}
+
+// Nothing is planned that is a product anyway, or of nothing.
+std::optional<Kernel> Planned(const KernelSpec& spec, const ConvOptions& options,
+                              const Convolution& conv, ConvPart part) {
+  const int64_t work = conv.images * conv.places() * conv.patch() * conv.out;
+  if (!options.planned || work == 0 || conv.is_product()) return std::nullopt;
+  return PlannedConv(spec, ShapeOf(conv, part));
 }
 
 // Some images of the batch, and where they lie.
@@ -106,9 +131,12 @@ absl::StatusOr<const float*> PatchesOf(const Convolution& conv, const Part& part
   return part.patches;
 }
 
-absl::StatusOr<Kernel> Conv2D(const KernelSpec& spec, int64_t bytes_max) {
-  ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec, bytes_max, spec.inputs[0].shape,
+absl::StatusOr<Kernel> Conv2D(const KernelSpec& spec, const ConvOptions& options) {
+  ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec, options, spec.inputs[0].shape,
                                                          spec.inputs[1].shape));
+  if (std::optional<Kernel> kernel = Planned(spec, options, conv, ConvPart::kOutputs)) {
+    return *std::move(kernel);
+  }
   const size_t workspace = WorkspaceBytesFor(conv.at_once * conv.places(), conv.out);
   return Kernel{
       .run =
@@ -131,9 +159,12 @@ absl::StatusOr<Kernel> Conv2D(const KernelSpec& spec, int64_t bytes_max) {
       .products = spec.products};
 }
 
-absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec, int64_t bytes_max) {
-  ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec, bytes_max, spec.outputs[0].shape,
+absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec, const ConvOptions& options) {
+  ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec, options, spec.outputs[0].shape,
                                                          spec.inputs[1].shape));
+  if (std::optional<Kernel> kernel = Planned(spec, options, conv, ConvPart::kImagesGrad)) {
+    return *std::move(kernel);
+  }
   const size_t workspace = WorkspaceBytesFor(conv.at_once * conv.places(), conv.patch());
   return Kernel{
       .run =
@@ -164,9 +195,12 @@ absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec, int64_t bytes_max
       .products = spec.products};
 }
 
-absl::StatusOr<Kernel> Conv2DWeightsGrad(const KernelSpec& spec, int64_t bytes_max) {
-  ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec, bytes_max, spec.inputs[0].shape,
+absl::StatusOr<Kernel> Conv2DWeightsGrad(const KernelSpec& spec, const ConvOptions& options) {
+  ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec, options, spec.inputs[0].shape,
                                                          spec.outputs[0].shape));
+  if (std::optional<Kernel> kernel = Planned(spec, options, conv, ConvPart::kFiltersGrad)) {
+    return *std::move(kernel);
+  }
   const size_t workspace = WorkspaceBytesFor(conv.patch(), conv.out);
   const size_t bytes = static_cast<size_t>(conv.patch() * conv.out) * sizeof(float);
   return Kernel{
@@ -195,11 +229,11 @@ absl::StatusOr<Kernel> Conv2DWeightsGrad(const KernelSpec& spec, int64_t bytes_m
 
 }  // namespace
 
-void AddConvKernels(KernelRegistry* kernels, int64_t patches_bytes_max) {
-  using Make = absl::StatusOr<Kernel> (*)(const KernelSpec& spec, int64_t bytes_max);
+void AddConvKernels(KernelRegistry* kernels, const ConvOptions& options) {
+  using Make = absl::StatusOr<Kernel> (*)(const KernelSpec& spec, const ConvOptions& options);
   const auto add = [&](std::string_view op, Make make) {
-    kernels->Add(op, kGpu, DType::kFloat32, [make, patches_bytes_max](const KernelSpec& spec) {
-      return make(spec, patches_bytes_max);
+    kernels->Add(op, kGpu, DType::kFloat32, [make, options](const KernelSpec& spec) {
+      return make(spec, options);
     });
   };
   add("Conv2D", Conv2D);

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ConvPartsTest, PartsOfABatchComeToTheSame) {
   const Shape images({5, 4, 4, 2}), weights({3, 3, 2, 3}), outputs({5, 4, 4, 3});
   KernelRegistry kernels;
-  AddConvKernels(&kernels, /*patches_bytes_max=*/2 * 16 * 18 * 4);
+  AddConvKernels(&kernels, {.patches_bytes_max = 2 * 16 * 18 * 4, .planned = false});
   for (OpCase of : {OpCase{.op = "Conv2D", .inputs = {RandomFloats(images, 1),
                                                       RandomFloats(weights, 2)}},
                     OpCase{.op = "Conv2DInputGrad",
@@ -81,9 +81,12 @@ TEST(ConvPartsTest, PartsOfABatchComeToTheSame) {
 }
 
 TEST(ConvPartsTest, EachElementOfAPatchIsWrittenOnce) {
+  KernelRegistry kernels;
+  AddConvKernels(&kernels, {.planned = false});
   const OpCosts costs = CostsOf({.op = "Conv2D",
                                  .inputs = {RandomFloats(Shape({2, 2, 2, 1}), 1),
-                                            RandomFloats(Shape({2, 2, 1, 3}), 2)}});
+                                            RandomFloats(Shape({2, 2, 1, 3}), 2)},
+                                 .kernels = &kernels});
   // Of the sixteen that the four patches of an image have, nine lie in it.
   EXPECT_EQ(costs, (OpCosts{.launches = 2,
                             .barriers = 0,

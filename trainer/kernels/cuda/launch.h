@@ -49,6 +49,9 @@ struct Product {
   int64_t c_step() const { return c_row > 0 ? c_row : n; }
 };
 
+class ConvPlan;  // convolution.h
+struct ConvTensors;
+
 // The stream of a GPU, beyond what each device has. Each is one of those: KernelCall::stream of
 // kernels for "GPU".
 class GpuStream : public Stream {
@@ -58,6 +61,8 @@ class GpuStream : public Stream {
   virtual absl::Status Zero(void* memory, size_t bytes) = 0;
   // By cuBLASLt. None of m, n, k and batch is 0.
   virtual absl::Status Multiply(const Product& product) = 0;
+  // By the library that has made the plan.
+  virtual absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) = 0;
 };
 
 inline GpuStream& StreamOf(const KernelCall& call) {

@@ -127,22 +127,12 @@ absl::StatusOr<Kernel> Pad(const KernelSpec& spec) {
   }};
 }
 
-absl::Status SwapTiles(const KernelCall& call, int64_t rows, int64_t columns) {
-  const int64_t across = (columns + 31) / 32, down = (rows + 31) / 32;
-  return Launch(call, kSwapTilesKernel, {.x = static_cast<unsigned>(across * down)},
-                {.x = call.in(0),
-                 .y = call.out(),
-                 .rows = rows,
-                 .columns = columns,
-                 .tiles_of_columns = across});
-}
-
 absl::StatusOr<Kernel> SwapLeading(const KernelSpec& spec) {
   const Shape& x = spec.inputs[0].shape;
   const int64_t rows = x.dim(0), columns = x.dim(1), count = x.count();
   const int64_t inner = count == 0 ? 0 : count / (rows * columns);
   return Kernel{.run = [rows, columns, inner, count](const KernelCall& call) {
-    if (inner == 1) return SwapTiles(call, rows, columns);
+    if (inner == 1) return Transpose(call, call.in(0), call.out(), rows, columns);
     int64_t unit = AlignmentOf({call.in(0), call.out()});
     const int64_t bytes = inner * static_cast<int64_t>(sizeof(float));
     while (bytes % unit != 0) unit /= 2;
@@ -159,6 +149,17 @@ absl::StatusOr<Kernel> SwapLeading(const KernelSpec& spec) {
 }
 
 }  // namespace
+
+absl::Status Transpose(const KernelCall& call, const float* from, float* to, int64_t rows,
+                       int64_t columns) {
+  const int64_t across = (columns + 31) / 32, down = (rows + 31) / 32;
+  return Launch(call, kSwapTilesKernel, {.x = static_cast<unsigned>(across * down)},
+                {.x = from,
+                 .y = to,
+                 .rows = rows,
+                 .columns = columns,
+                 .tiles_of_columns = across});
+}
 
 void AddMoveKernels(KernelRegistry* kernels) {
   kernels->Add("Concat", kGpu, DType::kFloat32, Concat);

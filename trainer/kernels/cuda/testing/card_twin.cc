@@ -32,6 +32,10 @@ class CountedStream : public CudaStream {
     ++launches_;
     return CudaStream::Multiply(product);
   }
+  absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) override {
+    ++launches_;
+    return CudaStream::Convolve(plan, tensors);
+  }
   int launches() const { return launches_; }
 
  private:
@@ -114,7 +118,8 @@ class CardRun {
 std::optional<Results> OnCard(const OpCase& of, const Prepared& prepared) {
   CHECK(its != nullptr) << "there are no CardTwins";
   const std::optional<Kernel> kernel = MakeKernel(
-      of, prepared, of.kernels == nullptr ? StandardCudaKernels() : *of.kernels, kGpu);
+      of, prepared, of.kernels == nullptr ? StandardCudaKernels() : *of.kernels, kGpu,
+      &its->device());
   if (!kernel) return std::nullopt;
   absl::StatusOr<Results> results = CardRun(its->device(), of, prepared).Run(*kernel);
   EXPECT_THAT(results.status(), IsOk()) << of.op;

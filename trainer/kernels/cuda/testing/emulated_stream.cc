@@ -54,6 +54,10 @@ absl::Status EmulatedStream::Multiply(const Product& p) {
                : absl::InvalidArgumentError("a product's result lies in no buffer");
 }
 
+absl::Status EmulatedStream::Convolve(const ConvPlan&, const ConvTensors&) {
+  return absl::UnimplementedError("convolutions");
+}
+
 absl::Status EmulatedStream::Launch(const Kernel& kernel, const KernelCall& call) {
   return kernel.run(call);
 }

@@ -34,6 +34,9 @@ class EmulatedStream : public GpuStream {
   // In plain loops.
   absl::Status Multiply(const Product& product) override;
 
+  // There is no plan: a kernel that is emulated has no device.
+  absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) override;
+
   absl::Status Launch(const Kernel& kernel, const KernelCall& call) override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
   absl::Status Record(Event& event) override;

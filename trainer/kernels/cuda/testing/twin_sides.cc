@@ -66,16 +66,19 @@ Prepared Prepare(const OpCase& of) {
 }
 
 std::optional<Kernel> MakeKernel(const OpCase& of, const Prepared& prepared,
-                                 const KernelRegistry& kernels, const std::string& device) {
-  const KernelFactory* const factory = kernels.Find(of.op, device, prepared.dtype());
-  EXPECT_NE(factory, nullptr) << of.op << " for " << device;
+                                 const KernelRegistry& kernels, const std::string& type,
+                                 Device* device) {
+  const KernelFactory* const factory = kernels.Find(of.op, type, prepared.dtype());
+  EXPECT_NE(factory, nullptr) << of.op << " for " << type;
   if (factory == nullptr) return std::nullopt;
   absl::StatusOr<Kernel> kernel = (*factory)({.attributes = prepared.attributes,
                                               .inputs = prepared.inputs,
                                               .outputs = prepared.outputs,
                                               .name = of.name,
-                                              .seed = of.seed});
-  EXPECT_THAT(kernel, IsOk()) << of.op << " for " << device;
+                                              .seed = of.seed,
+                                              .products = of.products,
+                                              .device = device});
+  EXPECT_THAT(kernel, IsOk()) << of.op << " for " << type;
   if (!kernel.ok()) return std::nullopt;
   return *std::move(kernel);
 }

@@ -34,8 +34,10 @@ struct Prepared {
 };
 Prepared Prepare(const OpCase& of);
 
+// `device`: on which it will run, where kernels are told.
 std::optional<Kernel> MakeKernel(const OpCase& of, const Prepared& prepared,
-                                 const KernelRegistry& kernels, const std::string& device);
+                                 const KernelRegistry& kernels, const std::string& type,
+                                 Device* device = nullptr);
 
 // The input in whose place an output lies, or -1.
 int InPlace(const OpCase& of, size_t output);

@@ -71,7 +71,7 @@ function objectOf(base: Json, one: Case): Json | undefined {
 // Rules between fields, in CEL: the server's dry run finds them.
 const RULES: Record<JobKind, string> = {
   TrainingJob: `NoTrainer NullTrainer NameTooLong CodeInBothLists PortOfStatus EnvWithTwoValues
-    EnvOfTheOperator EnvOfTheTrainer SidecarWithoutImage OwnImageWithoutTemplate
+    EnvOfTheOperator EnvOfTheTrainer EnvOfElasticWorkers SidecarWithoutImage OwnImageWithoutTemplate
     OwnImageWithoutImage OwnImageWithoutContainers OwnImageWithTwoContainersOfOtherNames
     EvaluatorWithoutCheckpoints GangOfMoreThanAll WorkerPolicyWithoutWorkers
     NameTooLongForTheEvaluator SyncOfOneProcess BackupsOfAsync AggregateOfAsync
