@@ -55,8 +55,8 @@ class Ring {
   absl::StatusOr<float> Mean(float loss);
   // Whose link broke first, if that is why an exchange of this epoch failed.
   std::optional<int> lost() const;
-  // What of the device failed in the last Enter or Mean, if anything did: that is this rank's own, and
-  // no other epoch mends it.
+  // What of the device failed in the last Enter or Mean, if anything did: that is this rank's own,
+  // and no other epoch mends it.
   const absl::Status& own_error() const { return own_error_; }
   // Of the last Mean: what waiting for the losses of all and exchanging the gradients took.
   const StepTimes& times() const { return times_; }
