@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "operator/base/log.h"
+#include "trainer/chief/desk_replies.h"
 #include "trainer/ps/configure_check.h"
 
 namespace taas {
@@ -19,15 +20,6 @@ constexpr size_t kShownNameMax = 64;
 // A parameter server counts generations from 1, a few a minute at the worst. Above this one is not
 // believed: the next would be one that frames cannot name.
 constexpr int64_t kGenerationBelieved = ps::kGenerationMax / 2;
-
-wire::JoinReply::Verdict VerdictOf(Admittance::Verdict verdict) {
-  switch (verdict) {
-    case Admittance::Verdict::kAccepted: return wire::JoinReply::ACCEPTED;
-    case Admittance::Verdict::kLater: return wire::JoinReply::LATER;
-    case Admittance::Verdict::kRefused: break;
-  }
-  return wire::JoinReply::REFUSED;
-}
 
 }  // namespace
 
@@ -45,9 +37,7 @@ wire::JoinReply FrontDesk::Join(const wire::JoinRequest& request) {
   const Notice notice(*this);
   const Clock::Time now = clock_.Now();
   const Admittance verdict = state_.roster.Join(request, now);
-  wire::JoinReply reply;
-  reply.set_sentence(verdict.sentence);
-  reply.set_verdict(VerdictOf(verdict.verdict));
+  wire::JoinReply reply = ReplyOf(verdict);
   if (verdict.verdict != Admittance::Verdict::kAccepted) {
     // One that calls again and again, or under ever new names, must not fill the log.
     if (now >= next_complaint_) {
@@ -87,15 +77,8 @@ wire::BeatReply FrontDesk::Beat(const wire::BeatRequest& request) {
     changed_.wait_for(notice.lock(), kBeatHold, news);
     standing = roster.Hear(caller, clock_.Now());
   }
+  if (standing != Membership::Standing::kMember) return ReplyToNoMember(standing, caller.replica);
   wire::BeatReply reply;
-  if (standing != Membership::Standing::kMember) {
-    const bool replaced = standing == Membership::Standing::kReplaced;
-    reply.set_verdict(replaced ? wire::BeatReply::SUPERSEDED : wire::BeatReply::JOIN_AGAIN);
-    reply.set_sentence(replaced
-                           ? "a later process has taken the place of " + caller.replica.name()
-                           : "the chief does not know this " + caller.replica.name());
-    return reply;
-  }
   const bool has_left = roster.Find(caller)->left;
   FillWork(request, pusher, has_left, &reply);
   reply.set_may_go(has_left);

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "trainer/retry/try_on.h"
+
 namespace taas {
 namespace {
 
 using Verdict = Admittance::Verdict;
-
-std::string SecondsOf(Clock::Duration duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
-}
 
 Admittance Refused(std::string sentence) { return {Verdict::kRefused, std::move(sentence), {}}; }
 

@@ -26,6 +26,7 @@ Exchange::Exchange(Plan plan) : plan_(std::move(plan)) {
   sides_.resize(ranks);
   for (size_t i = 0; i < plan_.sendings.size(); ++i) {
     side(plan_.sendings[i].peer).sendings.push_back(i);
+    bytes_to_send_ += static_cast<int64_t>(BytesOf(plan_.sendings[i].part));
   }
   size_t largest = 0;
   for (const Receiving& receiving : plan_.receptions) {

@@ -44,6 +44,8 @@ class Exchange {
   explicit Exchange(Plan plan);
 
   const Plan& plan() const { return plan_; }
+  // Of the values that this rank sends in all.
+  int64_t bytes_to_send() const { return bytes_to_send_; }
   // `values` has the plan's elements: this rank's numbers, in the end the sums.
   void Begin(const Turn& turn, std::span<float> values);
 
@@ -82,6 +84,7 @@ class Exchange {
   void AddKept();
 
   const Plan plan_;
+  int64_t bytes_to_send_ = 0;
   std::vector<int> peers_;
   std::vector<Side> sides_;  // By rank.
   std::vector<float> arrived_;  // The chunk that is to be added.

@@ -96,12 +96,6 @@ Plan PlanAllReduce(Way way, Place place, size_t elements, size_t chunk) {
   return plan;
 }
 
-int64_t BytesSent(const Plan& plan) {
-  size_t elements = 0;
-  for (const Sending& sending : plan.sendings) elements += sending.part.count;
-  return static_cast<int64_t>(elements * sizeof(float));
-}
-
 Plan PlanBroadcast(Place place, int root, const std::vector<int>& receivers, size_t elements,
                    size_t chunk) {
   Plan plan{.place = place, .elements = elements};

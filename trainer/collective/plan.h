@@ -88,9 +88,6 @@ Part PartOf(size_t elements, int ranks, int part);
 // `chunk` elements at most go in one message. With one rank there is nothing to do.
 Plan PlanAllReduce(Way way, Place place, size_t elements, size_t chunk = kChunkElements);
 
-// Of all sendings.
-int64_t BytesSent(const Plan& plan);
-
 // To those of `receivers`, which `root` is none of, what `root` has. Whoever is neither has nothing
 // to do.
 Plan PlanBroadcast(Place place, int root, const std::vector<int>& receivers, size_t elements,

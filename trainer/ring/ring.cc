@@ -71,7 +71,7 @@ absl::Status Ring::Exchange() {
     collective::Exchange* const exchange = *next;
     if (exchange != nullptr) {
       RETURN_IF_ERROR(group_->Run(*exchange));
-      times_.bytes += BytesSent(exchange->plan());
+      times_.bytes += exchange->bytes_to_send();
     }
     const Clock::Time now = clock_.Now();
     *took += now - begun;

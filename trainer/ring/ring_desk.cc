@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "operator/base/log.h"
+#include "trainer/chief/desk_replies.h"
 #include "trainer/cluster/membership.h"
 #include "trainer/ring/ring_wire.h"
 
@@ -21,15 +22,6 @@ constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kLookForAnswers{2};
 // What is waited for is shown so often.
 constexpr std::chrono::milliseconds kShow{100};
-
-wire::JoinReply::Verdict VerdictOf(Admittance::Verdict verdict) {
-  switch (verdict) {
-    case Admittance::Verdict::kAccepted: return wire::JoinReply::ACCEPTED;
-    case Admittance::Verdict::kLater: return wire::JoinReply::LATER;
-    case Admittance::Verdict::kRefused: break;
-  }
-  return wire::JoinReply::REFUSED;
-}
 
 // What a call says of a rank's epoch; nothing of one that cannot be.
 std::optional<DeskCore::Waiting> WaitingOf(const wire::BeatRequest& request) {
@@ -99,9 +91,7 @@ void RingDesk::Watch() {
 wire::JoinReply RingDesk::Join(const wire::JoinRequest& request) {
   std::lock_guard lock(mutex_);
   const Admittance verdict = core_.Join(request, clock_.Now());
-  wire::JoinReply reply;
-  reply.set_sentence(verdict.sentence);
-  reply.set_verdict(VerdictOf(verdict.verdict));
+  wire::JoinReply reply = ReplyOf(verdict);
   const bool accepted = verdict.verdict == Admittance::Verdict::kAccepted;
   Log(accepted ? LogLevel::kInfo : LogLevel::kWarning,
       accepted ? "replica joined" : "replica not admitted",
@@ -132,15 +122,8 @@ wire::BeatReply RingDesk::Beat(const wire::BeatRequest& request) {
     });
     standing = core_.Hear(caller, clock_.Now());
   }
+  if (standing != Membership::Standing::kMember) return ReplyToNoMember(standing, caller.replica);
   wire::BeatReply reply;
-  if (standing != Membership::Standing::kMember) {
-    const bool replaced = standing == Membership::Standing::kReplaced;
-    reply.set_verdict(replaced ? wire::BeatReply::SUPERSEDED : wire::BeatReply::JOIN_AGAIN);
-    reply.set_sentence(replaced
-                           ? "a later process has taken the place of " + caller.replica.name()
-                           : "the chief does not know this " + caller.replica.name());
-    return reply;
-  }
   reply.set_view(core_.view());
   reply.set_done(core_.done());
   if (core_.done()) reply.set_step(core_.end_step());
