@@ -383,11 +383,21 @@ absl::StatusOr<std::unique_ptr<StoreWatch>> SqliteStore::Watch(WatchQuery query,
 }
 
 void SqliteStore::Remove(const std::shared_ptr<Watcher>& watcher) {
+  // What they hold goes with the watch, though the dispatcher may keep the watcher a little longer:
+  // its owner goes next. They end without the lock, since they may hold anything.
+  OnEvent callback;
+  std::function<bool()> ready;
   std::unique_lock lock(dispatch_mutex_);
   watcher->removed = true;
   std::erase(watchers_, watcher);
-  if (std::this_thread::get_id() == dispatcher_.get_id()) return;
-  call_ended_.wait(lock, [&] { return running_ != watcher.get(); });
+  const auto idle = [&] { return running_ != watcher.get(); };
+  if (std::this_thread::get_id() != dispatcher_.get_id()) {
+    call_ended_.wait(lock, idle);
+  } else if (!idle()) {
+    return;
+  }
+  callback.swap(watcher->callback);
+  ready.swap(watcher->query.ready);
 }
 
 void SqliteStore::Dispatch() {

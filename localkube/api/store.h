@@ -71,7 +71,8 @@ struct StoreEvent {
 
 class StoreWatch {
  public:
-  // Ends the watch. No callback runs after the destructor returned, unless it is called from one.
+  // Ends the watch. No callback runs after the destructor returned, and nothing is left of what it
+  // holds, unless the destructor is called from it.
   virtual ~StoreWatch() = default;
   // The callback gets kBookmark after all events that come before it.
   virtual void RequestBookmark() = 0;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -218,6 +219,27 @@ TEST(StoreWatchTest, NoCallbackRunsAfterTheHandleIsGone) {
   auto second = store->Watch({.after_revision = 1}, later.callback());
   later.WaitFor(1);
   EXPECT_EQ(log.count(), 1u);
+}
+
+// Symptom: a server that ended while an event was under way freed the account of a watch twice.
+TEST(StoreWatchTest, NothingIsLeftOfWhatACallbackHoldsWhenTheHandleIsGone) {
+  auto store = OpenMemory();
+  auto held = std::make_shared<int>(0);
+  const std::weak_ptr<int> seen = held;
+  auto watch = store->Watch({.after_revision = 0, .ready = [held] { return *held == 0; }},
+                            [held](const StoreEvent&) {});
+  held.reset();
+  // The second one's turn comes in the same round; there it is kept.
+  std::promise<void> reached, go_on;
+  auto second = store->Watch({.after_revision = 0}, [&](const StoreEvent&) {
+    reached.set_value();
+    go_on.get_future().wait();
+  });
+  ASSERT_THAT(store->Commit(Put("a", 0, "x")), IsOk());
+  reached.get_future().wait();
+  watch->reset();
+  EXPECT_TRUE(seen.expired());
+  go_on.set_value();
 }
 
 TEST(StoreWatchTest, ManyWritersLoseNoUpdateAndEveryWatchSeesOneOrder) {
