@@ -35,7 +35,8 @@ std::optional<Clock::WallTime> FinishedAt(LedgerDraft& draft) {
     if (!last.has_value() || *last < *pod->finished_at) last = pod->finished_at;
   }
   const Clock::WallTime now = draft.now().now;
-  const bool near = last.has_value() && now - *last <= kFinishGrace && *last - now <= kFinishGrace;
+  const std::chrono::seconds grace = FinishGrace(draft.job().spec.bundled_trainer);
+  const bool near = last.has_value() && now - *last <= grace && *last - now <= grace;
   return near ? last : std::nullopt;
 }
 
@@ -158,7 +159,10 @@ bool IsFinishing(LedgerDraft& draft) {
     return false;
   }
   // Whoever learns of it late has nothing to wait for but the evaluator.
-  if (!since.has_value()) since = FinishedAt(draft).value_or(draft.now().now - kFinishGrace);
+  if (!since.has_value()) {
+    const std::chrono::seconds grace = FinishGrace(draft.job().spec.bundled_trainer);
+    since = FinishedAt(draft).value_or(draft.now().now - grace);
+  }
   return true;
 }
 
@@ -184,11 +188,11 @@ void Finish(LedgerDraft& draft) {
   }
   const Clock::WallTime now = draft.now().now;
   const Clock::WallTime since = *draft.ledger().finishing_since;
-  const bool waits_for_others =
-      WaitsForOthers(draft.job()) && others_run && now < since + kFinishGrace;
+  const Clock::WallTime end = since + FinishGrace(draft.job().spec.bundled_trainer);
+  const bool waits_for_others = WaitsForOthers(draft.job()) && others_run && now < end;
   const bool waits_for_evaluator = evaluator_works && now < since + kEvaluatorGrace;
   const bool waits = waits_for_others || waits_for_evaluator;
-  if (waits && others_run && now < since + kFinishGrace) draft.WakeAt(since + kFinishGrace);
+  if (waits && others_run && now < end) draft.WakeAt(end);
   if (waits_for_evaluator) draft.WakeAt(since + (unplaced ? kPlacementGrace : kEvaluatorGrace));
   if (waits_for_others && !waits_for_evaluator) LeaveCompletionsToTheOutcome(draft);
   if (waits) return;
@@ -234,7 +238,7 @@ Clock::WallTime EndOfGrace(const Job& job, const Ledger& ledger, Role role) {
   // The end of a TrainingJob has waited for it.
   if (evaluates && job.kind == JobKind::kTrainingJob) return end;
   const Clock::WallTime since = ledger.finishing_since.value_or(end);
-  return evaluates ? since + kEvaluatorGrace : since + kFinishGrace;
+  return evaluates ? since + kEvaluatorGrace : since + FinishGrace(job.spec.bundled_trainer);
 }
 
 }  // namespace taas

@@ -255,15 +255,15 @@ TEST(LedgerTest, TheChiefsSuccessIsTheJobsOnceTheOthersHaveEnded) {
   LedgerChange change = AdvanceLedger(now);
   EXPECT_FALSE(change.ledger.outcome.has_value());
   EXPECT_TRUE(change.ledger.replicas.at(Role::kChief).at(0).completed);
-  EXPECT_EQ(change.wake_at, now.now + kFinishGrace);
+  EXPECT_EQ(change.wake_at, now.now + kTrainerFinishGrace);
   now.pods[1] = Ended(now, Role::kPs, 0, 0);
   EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kSucceeded);
 }
 
-TEST(LedgerTest, ReplicasThatDoNotEndByThemselvesAreWaitedForTenSecondsOnly) {
+TEST(LedgerTest, ReplicasThatDoNotEndByThemselvesAreWaitedForHalfAMinuteOnly) {
   Snapshot now = StartedJob({.chiefs = 1, .ps = 1});
   now.pods = {Ended(now, Role::kChief, 0, 0), PodOf(now, Role::kPs, 0)};
-  now.now += kFinishGrace;
+  now.now += kTrainerFinishGrace;
   EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kSucceeded);
 }
 

@@ -18,6 +18,12 @@ inline constexpr std::chrono::minutes kQuickFailure{10};
 inline constexpr std::chrono::seconds kRestartDelayMax{300};
 // After the success of those that decide it the others have this long to end by themselves.
 inline constexpr std::chrono::seconds kFinishGrace{10};
+// Those of the bundled trainer end with the chief; what takes longer than a second is the word of a
+// busy node that they have, and a pod that is deleted before it takes its log with it.
+inline constexpr std::chrono::seconds kTrainerFinishGrace{30};
+constexpr std::chrono::seconds FinishGrace(bool bundled_trainer) {
+  return bundled_trainer ? kTrainerFinishGrace : kFinishGrace;
+}
 // After that success the evaluator has this long to evaluate the last checkpoint: longer than an
 // evaluation of a big test set takes, shorter than a forgotten one may hold its node.
 inline constexpr std::chrono::minutes kEvaluatorGrace{10};

@@ -229,8 +229,8 @@ std::string WhyNotFinished(const Snapshot& snapshot, const Ledger& ledger) {
     return "training is done; " + replica.short_name + ", which has until " + until +
            " to evaluate the last checkpoint, " + finding.sentence;
   }
-  return "training is done; the other replicas have " + std::to_string(kFinishGrace.count()) +
-         " s to end";
+  return "training is done; the other replicas have " +
+         std::to_string(FinishGrace(snapshot.job.spec.bundled_trainer).count()) + " s to end";
 }
 
 // A replica without which training goes on and that failed for good: nobody should wonder.

@@ -408,7 +408,8 @@ class Children {
   // Of those that wait for nothing while an evaluator still works.
   bool OutstaysFinish(const ReplicaView& replica) const {
     return stored_.finishing_since.has_value() && replica.role != Role::kEvaluator &&
-           now_.now >= *stored_.finishing_since + kFinishGrace && !HasStopped(*replica.pod) &&
+           now_.now >= *stored_.finishing_since + FinishGrace(now_.job.spec.bundled_trainer) &&
+           !HasStopped(*replica.pod) &&
            now_.job.spec.clean_pod_policy != CleanPodPolicy::kNone;
   }
 

@@ -60,10 +60,10 @@ TEST(FinishTest, ACompletedJobWaitsForItsEvaluatorAndFreesTheOthersAfterTheirGra
   Complete(now, Role::kChief, 0);
   Plan plan = Follow(now);
   EXPECT_TRUE(plan.steps.empty());
-  EXPECT_EQ(plan.wake_at, now.now + kFinishGrace);
+  EXPECT_EQ(plan.wake_at, now.now + kTrainerFinishGrace);
   EXPECT_THAT(plan.status.message, HasSubstr("evaluator-0 still evaluates the last checkpoint"));
   EXPECT_EQ(plan.status.state, JobState::kRunning);
-  now.now += kFinishGrace;
+  now.now += kTrainerFinishGrace;
   plan = PlanJob(now);
   const auto deletes = StepsOf<DeletePod>(plan);
   ASSERT_EQ(deletes.size(), 1u);
@@ -504,8 +504,8 @@ TEST(NonsenseTest, UnderAnEditThatCannotBeFollowedReplicasAreReplacedAndTheJobEn
     EXPECT_EQ(pods[0].pod.name, "mnist-worker-1");
     EXPECT_EQ(pods[0].pod.pod_number, 2);
     Complete(now, Role::kWorker, 0);
-    EXPECT_EQ(Follow(now).wake_at, now.now + kFinishGrace);
-    now.now += kFinishGrace;
+    EXPECT_EQ(Follow(now).wake_at, now.now + kTrainerFinishGrace);
+    now.now += kTrainerFinishGrace;
     const Plan plan = Follow(now);
     EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
     EXPECT_EQ(plan.status.message, "");
