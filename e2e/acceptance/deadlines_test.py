@@ -7,8 +7,9 @@ from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_template
 
 DEADLINE_S = 4
 TIME_TO_LIVE_S = 4
-# How late it may be, times having whole seconds; never early.
-LATE_S = 2
+# How late it may be where all cores are busy; never early. Without a timer of its own it would be
+# minutes.
+LATE_S = 15
 # Long enough for what gets its place to run.
 PENDING_S = 4
 PENDING_FIELDS = {TRAINING_JOB: "pendingDeadlineSeconds",

@@ -58,8 +58,9 @@ class LocalCluster:
         self.url = self.link().split("#")[0]
 
     def calm(self):
-        """From now on what runs in pods takes a tenth of what others have of a busy processor. (To
-        the kernel, niceness counts within a session, and each pod is one.)"""
+        """From now on what runs in pods takes a tenth of what others have of a busy processor. To a
+        kernel that shares alike among sessions, of which each pod is one, the niceness of a session
+        counts, to others that of each thread."""
         home = b"HOME=" + self.folder.encode()
         for pid, environ in processes.environments():
             if home in environ and any(it.startswith(b"TAAS_JOB=") for it in environ):
@@ -67,6 +68,9 @@ class LocalCluster:
                 with contextlib.suppress(OSError), \
                         open(f"/proc/{pid}/autogroup", "w", encoding="utf-8") as file:
                     file.write(str(NICE))
+                with contextlib.suppress(OSError):
+                    for thread in os.listdir(f"/proc/{pid}/task"):
+                        os.setpriority(os.PRIO_PROCESS, int(thread), NICE)
 
     def stop(self):
         """The pods go on."""

@@ -1,9 +1,12 @@
 #include "tools/tidy/rules.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <regex>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "tools/tidy/function_length.h"
@@ -43,6 +46,31 @@ bool IsCode(const std::string& path) {
   return IsCpp(path) || IsBuild(path) || EndsWith(path, ".bzl") || EndsWith(path, ".proto") ||
          EndsWith(path, ".py") || EndsWith(path, ".ts") || EndsWith(path, ".tsx") ||
          EndsWith(path, ".css");
+}
+
+// What a heading's link is called where Markdown is shown: small letters, digits, - and _; a hyphen
+// for each space; a number for one that stands twice. Letters beyond ASCII stay.
+std::set<std::string> HeadingAnchors(const std::string& text) {
+  std::set<std::string> anchors;
+  std::map<std::string, int> seen;
+  bool fenced = false;
+  for (const std::string_view line : SplitLines(text)) {
+    if (StartsWith(line, "```")) fenced = !fenced;
+    const size_t level = line.find_first_not_of('#');
+    if (fenced || level == 0 || level == std::string_view::npos || line[level] != ' ') continue;
+    std::string anchor;
+    for (const char c : line.substr(level + 1)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == ' ') {
+        anchor += '-';
+      } else if (std::isalnum(byte) != 0 || c == '-' || c == '_' || byte >= 0x80) {
+        anchor += static_cast<char>(std::tolower(byte));
+      }
+    }
+    const int before = seen[anchor]++;
+    anchors.insert(before == 0 ? anchor : anchor + "-" + std::to_string(before));
+  }
+  return anchors;
 }
 
 class Checker {
@@ -245,8 +273,11 @@ class Checker {
   }
 
   void CheckLink(const SourceFile& file, size_t line, std::string target) {
-    if (Contains(target, "://") || StartsWith(target, "mailto:") || target[0] == '#') return;
-    target = target.substr(0, target.find('#'));
+    if (Contains(target, "://") || StartsWith(target, "mailto:")) return;
+    const size_t hash = std::min(target.find('#'), target.size());
+    const std::string anchor = target.substr(std::min(hash + 1, target.size()));
+    target = target.substr(0, hash);
+    if (target.empty()) return CheckAnchor(file, line, file.path, anchor);
     std::string path = StartsWith(target, "/") ? "" : DirOf(file.path);
     for (size_t begin = 0; begin <= target.size();) {
       const size_t end = std::min(target.find('/', begin), target.size());
@@ -258,8 +289,25 @@ class Checker {
       }
       begin = end + 1;
     }
-    if (path.empty() || paths_.count(path) != 0) return;
-    Report(file, line, "markdown-link", "the link leads to " + path + ", which is not there");
+    if (!path.empty() && paths_.count(path) == 0) {
+      Report(file, line, "markdown-link", "the link leads to " + path + ", which is not there");
+    } else if (EndsWith(path, ".md")) {
+      CheckAnchor(file, line, path, anchor);
+    }
+  }
+
+  void CheckAnchor(const SourceFile& file, size_t line, const std::string& page,
+                   const std::string& anchor) {
+    if (anchor.empty() || AnchorsOf(page).count(anchor) != 0) return;
+    Report(file, line, "markdown-link", page + " has no heading for #" + anchor);
+  }
+
+  const std::set<std::string>& AnchorsOf(const std::string& page) {
+    const auto [entry, is_new] = anchors_.try_emplace(page);
+    if (!is_new) return entry->second;
+    const auto file = std::ranges::find(files_, page, &SourceFile::path);
+    if (file != files_.end()) entry->second = HeadingAnchors(file->text);
+    return entry->second;
   }
 
   // Sections are what stands between two headings.
@@ -296,6 +344,7 @@ class Checker {
 
   const std::vector<SourceFile>& files_;
   std::set<std::string> paths_;
+  std::map<std::string, std::set<std::string>> anchors_;  // By page, once asked for.
   IncludeGraph includes_;
   std::vector<Finding> findings_;
 };

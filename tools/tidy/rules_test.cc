@@ -17,7 +17,8 @@ std::vector<SourceFile> CleanTree() {
       {"part/BUILD", "cc_library(name = \"x\", srcs = [\"x.cc\"], hdrs = [\"x.h\"])\n"},
       {"gpu/k.cu", "#include \"part/x.h\"\n\nextern \"C\" __global__ void K() {}\n"},
       {"gpu/BUILD", "cuda_images(srcs = [\"k.cu\"])\nemulated_kernels(srcs = [\"k.cu\"])\n"},
-      {"README.md", "See [part](part/x.h), [the web](https://example.com) and [below](#end).\n"},
+      {"README.md",
+       "See [part](part/x.h), [the web](https://example.com) and [below](#end).\n# End\n"},
   };
 }
 
@@ -93,6 +94,10 @@ const std::vector<Fixture>& Refused() {
       {"a link to nothing", "markdown-link", {{"README.md", "See [y](part/y.h).\n"}}},
       {"a link upwards to nothing", "markdown-link",
        {{"docs/guide.md", "See [y](../docs/absent.md#part).\n"}}},
+      {"a link to a heading of another page that is not there", "markdown-link",
+       {{"docs/guide.md", "See [y](a.md#part-one).\n"}, {"docs/a.md", "# Part\n## Part two\n"}}},
+      {"a link to a heading in a fence", "markdown-link",
+       {{"docs/guide.md", "See [y](#part).\n```\n# Part\n```\n"}}},
       {"a GPU figure without clocks and commit", "gpu-figure",
        {{"docs/benchmarks.md", "# MLP\nOn an H200 a step takes 18 µs.\n"}}},
       {"a GPU figure without a device", "gpu-figure",
@@ -143,6 +148,9 @@ TEST(RulesTest, WhatIsAllowedIsNotRefused) {
       {"a name whose header comes with a header of ours", "",
        {{"part/x.h", "// What X is.\n\n#include <vector>\n"}, InX("std::vector<int> all;")}},
       {"a link to a folder", "", {{"README.md", "See [part](part/).\n"}}},
+      {"a link to the second of two headings, with signs in them", "",
+       {{"README.md", "See [a](docs/a.md#what-taas-top-says-1).\n"},
+        {"docs/a.md", "## What `taas top` says\n## What taas top says?\n"}}},
       {"a link in a fenced example", "", {{"README.md", "```\n[x](nowhere)\n```\n"}}},
       {"a full GPU figure", "",
        {{"docs/benchmarks.md",
