@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build kernel-resources \
+.PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build install kernel-resources \
 	gpu-pack gpu-mutants images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive survive-ring bench \
 	bench-tools clean
 
@@ -117,6 +117,12 @@ endif
 
 trainer-program: packages
 	@$(BAZEL_BUILD) //trainer/cmd:taas-trainer
+
+## make install PREFIX=/usr/local    what `make build` made, kubectl's plugin and completions of shells
+PREFIX ?= /usr/local
+# Builds nothing: with sudo that would be another user's build.
+install:
+	@DESTDIR='$(DESTDIR)' tools/install/install.sh bin '$(PREFIX)'
 
 ## make kernel-resources    trainer/kernels/cuda/resources.txt: what each CUDA kernel takes of a GPU, as compiled now
 kernel-resources: packages
