@@ -35,6 +35,8 @@ class LocalCluster:
         self.taas = programs.ours("taas")
         self.environ = {"HOME": self.folder, "PATH": programs.SYSTEM_PATH,
                         "KUBECONFIG": os.path.join(self.dir, "kubeconfig")}
+        # Of kubectl only: what `taas` is given its pods have, too.
+        self.of_kubectl = {**self.environ, **programs.OF_COMMANDS}
         self.process = None
 
     def __enter__(self):
@@ -95,15 +97,16 @@ class LocalCluster:
         shutil.rmtree(self.folder, ignore_errors=True)
         processes.OWNERS.discard(self)
 
-    def run(self, *command, stdin=None):
-        done = subprocess.run(command, input=stdin, env=self.environ, text=True, check=False,
-                              timeout=LIMIT_S, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def run(self, *command, stdin=None, environ=None):
+        done = subprocess.run(command, input=stdin, env=environ or self.environ, text=True,
+                              check=False, timeout=LIMIT_S, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
         if done.returncode != 0:
             raise AssertionError(f"{command} ended with {done.returncode}: {done.stderr}")
         return done.stdout
 
     def kubectl(self, *arguments, stdin=None):
-        return self.run(programs.path("kubectl"), *arguments, stdin=stdin)
+        return self.run(programs.path("kubectl"), *arguments, stdin=stdin, environ=self.of_kubectl)
 
     def apply(self, objects):
         self.kubectl("apply", "-f", "-", stdin="\n---\n".join(map(json.dumps, objects)))

@@ -87,7 +87,8 @@ class ApiServer:
         """What it printed; with check=False (exit code, output, errors)."""
         done = subprocess.run(
             [helm.program("kubectl", "TAAS_KUBERNETES_BIN"), *arguments],
-            env={"PATH": "/usr/bin:/bin", "HOME": self.folder, "KUBECONFIG": self.kubeconfig},
+            env={"PATH": "/usr/bin:/bin", "HOME": self.folder, "KUBECONFIG": self.kubeconfig,
+                 **helm.UNCOLLECTED},
             input=text, capture_output=True, text=True, timeout=helm.LIMIT_S, check=False,
         )
         if not check:

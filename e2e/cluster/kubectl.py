@@ -29,7 +29,8 @@ class Kubectl:
     def __init__(self, kubeconfig, home):
         # Below HOME kubectl keeps what it has discovered, by server, and clusters that follow each
         # other have one address.
-        self.environ = {"KUBECONFIG": kubeconfig, "HOME": home, "PATH": programs.SYSTEM_PATH}
+        self.environ = {"KUBECONFIG": kubeconfig, "HOME": home, "PATH": programs.SYSTEM_PATH,
+                        **programs.OF_COMMANDS}
 
     def run(self, *command, stdin=None, check=True, limit_s=LIMIT_S):
         """Any program that reads a kubeconfig; the finished process with its texts."""

@@ -17,9 +17,12 @@ BUILT = {"kubernetes": "TAAS_KUBERNETES_BIN", "cluster": "TAAS_CLUSTER_BIN"}
 # What is tested with beside them, which is no part of a cluster.
 BESIDE = {"peer": "TAAS_PEER_BIN", "clients": "TAAS_CLIENTS_BIN",
           "tensorflow": "TAAS_TENSORFLOW_BIN"}
-# The environment of a cluster's programs: Go's collector runs a fourth as often, which is a seventh
-# less work of an API server, for 100 MB.
+# The environment of a cluster's programs: Go's collector runs a fourth as often, which is a
+# seventh less work of an API server, for 100 MB.
 OF_KUBERNETES = {"GOGC": "400"}
+# That of kubectl and helm, which are over before a collector is of use: a fifth less work. Below
+# the limit, since some follow a log.
+OF_COMMANDS = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 # Not what the caller's PATH happens to have first.
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
