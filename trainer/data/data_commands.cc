@@ -10,7 +10,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/terminal_text.h"
 #include "trainer/data/convert.h"
-#include "trainer/data/fetch_mnist.h"
+#include "trainer/data/fetch/data_sets.h"
 #include "trainer/data/http_get.h"
 #include "trainer/data/inspect.h"
 
@@ -22,7 +22,7 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
 constexpr char kHelp[] =
-    "usage: data fetch mnist DIR [--generate]\n"
+    "usage: data fetch mnist|cifar10|text|clicks DIR [--generate]\n"
     "       data inspect FILE…\n"
     "       data convert --from idx --to tfrecord IMAGES LABELS TARGET\n"
     "       data convert --from tfrecord --to idx SOURCE IMAGES LABELS\n"
@@ -31,10 +31,14 @@ constexpr char kHelp[] =
     "       data convert --from tfrecord --to cifar10|cifar100 SOURCE TARGET\n"
     "\n"
     "fetch\n"
-    "Lays out train-images.gz, train-labels.gz, test-images.gz, test-labels.gz and source.txt in\n"
-    "DIR: from the directory $TAAS_DATA if it is set (the four classic files, or the two t10k\n"
-    "files, of which nine tenths become training data); else downloaded; without a network, or\n"
-    "with --generate, drawn from a seed. Does nothing if DIR is complete.\n"
+    "Lays out a data set in DIR, with source.txt, which says where it comes from: downloaded, or\n"
+    "without a network, or with --generate, made from a seed. Does nothing if DIR is complete.\n"
+    "  mnist    train-images.gz, train-labels.gz, test-images.gz, test-labels.gz (format idx);\n"
+    "           from the directory $TAAS_DATA if it is set, with the four classic files or the\n"
+    "           two t10k files, of which nine tenths become training data\n"
+    "  cifar10  data_batch_1.bin to data_batch_5.bin, test_batch.bin (format cifar10)\n"
+    "  text     train.txt, test.txt (format text)\n"
+    "  clicks   train.csv, test.csv (format csv); always made\n"
     "\n"
     "inspect\n"
     "Tells what each file is: its format, how much is in it, the features of its examples with\n"
@@ -47,7 +51,18 @@ constexpr char kHelp[] =
     "also have coarse_label; or from records to records, to unpack or compress them. What is\n"
     "written is gzip if its name ends with .gz.\n";
 
-int Fetch(const std::string& target, bool generate) {
+// Null: there is none of that name.
+const DataSet* FindSet(const std::string& name) {
+  for (const DataSet& set : DataSets()) {
+    if (name == set.name) return &set;
+  }
+  return nullptr;
+}
+
+// CIFAR-10's archive has 162 MiB.
+constexpr uint64_t kDownloadBytesMax = 256 << 20;
+
+int Fetch(const DataSet& set, const std::string& target, bool generate) {
   // The resolver's default is to ask every server twice for 5 s each.
   ::setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
   FetchOptions options;
@@ -55,18 +70,20 @@ int Fetch(const std::string& target, bool generate) {
   const char* const data = std::getenv("TAAS_DATA");
   if (data != nullptr && !generate) options.data_dir = data;
   if (!generate) {
-    options.download = [](const std::string& url) { return HttpGet(url, HttpGetOptions{}); };
+    options.download = [](const std::string& url) {
+      return HttpGet(url, {.bytes_max = kDownloadBytesMax});
+    };
   }
   options.progress = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
   PosixFileSystem files;
-  const absl::StatusOr<FetchedMnist> mnist = FetchMnist(files, options);
-  if (!mnist.ok()) {
-    std::fprintf(stderr, "data fetch mnist %s: %s\n", target.c_str(),
-                 std::string(mnist.status().message()).c_str());
+  const absl::StatusOr<Fetched> fetched = set.fetch(files, options);
+  if (!fetched.ok()) {
+    std::fprintf(stderr, "data fetch %s %s: %s\n", set.name, target.c_str(),
+                 std::string(fetched.status().message()).c_str());
     return kFailed;
   }
-  std::printf("%s%s: %s\n", target.c_str(), mnist->was_complete ? " is complete" : "",
-              mnist->source.c_str());
+  std::printf("%s%s: %s\n", target.c_str(), fetched->was_complete ? " is complete" : "",
+              fetched->source.c_str());
   return kOk;
 }
 
@@ -147,11 +164,12 @@ Words Sort(int argc, char** argv) {
 // Of fetch, behind the verb.
 std::string WhatIsWrongToFetch(const std::vector<std::string>& rest) {
   if (rest.empty()) return "fetch: which set? `data fetch mnist DIR`";
-  if (rest[0] != "mnist") {
+  if (FindSet(rest[0]) == nullptr) {
     return "fetch: there is no set \"" + rest[0] + "\" to fetch, only mnist";
   }
-  if (rest.size() < 2 || rest[1].empty()) return "fetch mnist: into which directory?";
-  if (rest.size() > 2) return "fetch mnist: one directory is wanted; \"" + rest[2] + "\" is more";
+  const std::string what = "fetch " + rest[0] + ": ";
+  if (rest.size() < 2 || rest[1].empty()) return what + "into which directory?";
+  if (rest.size() > 2) return what + "one directory is wanted; \"" + rest[2] + "\" is more";
   return "";
 }
 
@@ -211,7 +229,7 @@ int Run(int argc, char** argv) {
   const std::vector<std::string> rest(words.plain.begin() + 1, words.plain.end());
   if (words.plain[0] == "convert") return Convert(words.from, words.to, rest);
   if (words.plain[0] == "inspect") return Inspect(rest);
-  return Fetch(rest[1], words.generate);
+  return Fetch(*FindSet(rest[0]), rest[1], words.generate);
 }
 
 }  // namespace

@@ -21,9 +21,27 @@ constexpr float kLogOddsOfAll = -0.5f;
 constexpr float kSite = 0.5f, kAd = 0.5f, kPair = 0.7f, kAge = 0.4f, kHour = 0.4f, kIncome = 0.6f;
 constexpr double kAgeLeast = 18, kAgeMost = 80;
 
-class ClickTruth {
+// The place in kClickFeatures of each source.
+absl::StatusOr<std::vector<size_t>> PlacesOf(const FeatureColumns& columns) {
+  std::vector<size_t> places;
+  for (const std::string& source : columns.sources()) {
+    const auto found = std::ranges::find(kClickFeatures, source);
+    if (found == std::end(kClickFeatures)) {
+      std::string known;
+      for (const std::string name : kClickFeatures) known += (known.empty() ? "" : ", ") + name;
+      return absl::InvalidArgumentError("data.columns: generated clicks have no feature \"" +
+                                        source + "\"; they have " + known);
+    }
+    places.push_back(static_cast<size_t>(found - std::begin(kClickFeatures)));
+  }
+  return places;
+}
+
+}  // namespace
+
+class ClickDraws::Truth {
  public:
-  explicit ClickTruth(uint64_t seed)
+  explicit Truth(uint64_t seed)
       : sites_(TruthGaussians(seed, 0, kClickSites)),
         ads_(TruthGaussians(seed, 1, kClickAds)),
         pairs_(TruthGaussians(seed, 2, kClickSites * kClickAds)),
@@ -41,49 +59,47 @@ class ClickTruth {
   const std::vector<float> sites_, ads_, pairs_, ages_;
 };
 
-// The place in kClickFeatures of each source.
-absl::StatusOr<std::vector<size_t>> PlacesOf(const FeatureColumns& columns) {
-  std::vector<size_t> places;
-  for (const std::string& source : columns.sources()) {
-    const auto found = std::ranges::find(kClickFeatures, source);
-    if (found == std::end(kClickFeatures)) {
-      std::string known;
-      for (const std::string name : kClickFeatures) known += (known.empty() ? "" : ", ") + name;
-      return absl::InvalidArgumentError("data.columns: generated clicks have no feature \"" +
-                                        source + "\"; they have " + known);
-    }
-    places.push_back(static_cast<size_t>(found - std::begin(kClickFeatures)));
-  }
-  return places;
+ClickDraws::ClickDraws(uint64_t seed)
+    : seed_(seed), truth_(std::make_unique<const Truth>(seed)) {}
+
+ClickDraws::~ClickDraws() = default;
+
+Click ClickDraws::Draw(int64_t i) const {
+  SeededRandom random = ExampleStream(seed_, i);
+  Click click;
+  click.site = static_cast<int64_t>(random.Below(kClickSites));
+  click.ad = static_cast<int64_t>(random.Below(kClickAds));
+  click.age = kAgeLeast + (kAgeMost - kAgeLeast) * random.Unit();
+  click.hour = static_cast<int64_t>(random.Below(kClickHours));
+  click.income = static_cast<double>(Gaussian(random));
+  const double odds =
+      truth_->LogOdds(static_cast<size_t>(click.site), static_cast<size_t>(click.ad), click.age,
+                      click.hour, click.income);
+  click.probability = 1 / (1 + std::exp(-odds));
+  click.clicked = random.Unit() < click.probability;
+  return click;
 }
 
-double Entropy(double p) { return -(p * std::log(p) + (1 - p) * std::log1p(-p)); }
-
-}  // namespace
+double ClickEntropy(double p) { return -(p * std::log(p) + (1 - p) * std::log1p(-p)); }
 
 absl::StatusOr<GeneratedClicks> GenerateClicks(const GeneratedOptions& options,
                                                const FeatureColumns& columns) {
   ASSIGN_OR_RETURN(const std::vector<size_t> places, PlacesOf(columns));
-  const ClickTruth truth(options.seed);
+  const ClickDraws draws(options.seed);
   std::vector<float> quantities;
   Ids ids{.width = columns.ids()};
   std::vector<int32_t> labels;
   std::vector<SourceValue> sources(places.size());
   double entropy = 0;
   for (int64_t i = 0; i < options.examples; ++i) {
-    SeededRandom random = ExampleStream(options.seed, options.first + i);
-    const size_t site = static_cast<size_t>(random.Below(kClickSites));
-    const size_t ad = static_cast<size_t>(random.Below(kClickAds));
-    const double age = kAgeLeast + (kAgeMost - kAgeLeast) * random.Unit();
-    const int64_t hour = static_cast<int64_t>(random.Below(kClickHours));
-    const double income = static_cast<double>(Gaussian(random));
-    const double p = 1 / (1 + std::exp(-truth.LogOdds(site, ad, age, hour, income)));
-    labels.push_back(random.Unit() < p ? 1 : 0);
-    entropy += Entropy(p);
-    const std::string site_name = "site-" + std::to_string(site);
-    const std::string ad_name = "ad-" + std::to_string(ad);
+    const Click click = draws.Draw(options.first + i);
+    labels.push_back(click.clicked ? 1 : 0);
+    entropy += ClickEntropy(click.probability);
+    const std::string site_name = "site-" + std::to_string(click.site);
+    const std::string ad_name = "ad-" + std::to_string(click.ad);
     const std::array<SourceValue, std::size(kClickFeatures)> features = {
-        std::string_view(ad_name), age, hour, income, std::string_view(site_name)};
+        std::string_view(ad_name), click.age, click.hour, click.income,
+        std::string_view(site_name)};
     for (size_t s = 0; s < places.size(); ++s) sources[s] = features[places[s]];
     RETURN_IF_ERROR(columns.Encode(sources, &quantities, &ids.values))
         .With("generated example " + std::to_string(options.first + i));

@@ -15,6 +15,7 @@
 #define TRAINER_DATA_GENERATED_GENERATED_CLICKS_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "trainer/data/dataset.h"
@@ -28,6 +29,32 @@ inline constexpr int64_t kClickAds = 40;      // "ad-0" to "ad-39".
 inline constexpr int64_t kClickSites = 25;    // "site-0" to "site-24".
 inline constexpr int64_t kClickHours = 24;
 inline constexpr double kClickAges[] = {25, 35, 50, 65};  // Ages are from 18 to 80.
+
+// What is known of one example, and drawn.
+struct Click {
+  int64_t site = 0, ad = 0, hour = 0;
+  double age = 0, income = 0;
+  double probability = 0;
+  bool clicked = false;
+};
+
+// The examples of a seed; example i is the same wherever one begins.
+class ClickDraws {
+ public:
+  explicit ClickDraws(uint64_t seed);
+  ~ClickDraws();
+
+  Click Draw(int64_t i) const;
+
+ private:
+  class Truth;
+  const uint64_t seed_;
+  const std::unique_ptr<const Truth> truth_;
+};
+
+// Of one that is clicked with this probability, in nats: the cross entropy of a model that knows
+// it.
+double ClickEntropy(double probability);
 
 struct GeneratedClicks {
   Dataset set;           // Class 1 is a click.

@@ -1,14 +1,10 @@
-#include "trainer/data/fetch_mnist.h"
-
-#include <openssl/evp.h>
-#include <unistd.h>
+#include "trainer/data/fetch/fetch_mnist.h"
 
 #include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/data/generated/digits.h"
 #include "trainer/data/gzip.h"
@@ -38,19 +34,16 @@ constexpr ClassicFile kTrainImages = {
     "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609", "train-images.gz"};
 constexpr std::array kClassicFiles = {kTestLabels, kTrainLabels, kTestImages, kTrainImages};
 
-constexpr std::array kMirrors = {"https://ossci-datasets.s3.amazonaws.com/mnist/",
-                                 "https://storage.googleapis.com/cvdf-datasets/mnist/"};
+const std::vector<std::string>& Mirrors() {
+  static const std::vector<std::string> kMirrors = {
+      "https://ossci-datasets.s3.amazonaws.com/mnist/",
+      "https://storage.googleapis.com/cvdf-datasets/mnist/"};
+  return kMirrors;
+}
 
-constexpr char kSourceFile[] = "source.txt";
 constexpr uint64_t kDigitSeed = 1;
 constexpr int64_t kDigitTrain = 9'000;  // As many as a data directory with the t10k files gives.
 constexpr int64_t kDigitTest = 1'000;
-
-// What will stand in the target directory.
-struct Laid {
-  std::vector<std::pair<std::string, std::string>> files;  // Name, content.
-  std::string source;
-};
 
 std::string GzipIdx(std::vector<int64_t> shape, std::string_view bytes) {
   return GzipCompress(EncodeIdx(shape, bytes));
@@ -96,7 +89,7 @@ absl::StatusOr<std::string> SourceOfDirectory(FileSystem& files, const std::stri
                   : name + " of " + dir + ": the t10k files, first nine tenths to train";
 }
 
-absl::StatusOr<Laid> SplitTestFiles(FileSystem& files, const std::string& dir) {
+absl::StatusOr<FolderContent> SplitTestFiles(FileSystem& files, const std::string& dir) {
   ASSIGN_OR_RETURN(const IdxArray images, ReadIdx(files, dir + "/" + kTestImages.name));
   ASSIGN_OR_RETURN(const IdxArray labels, ReadIdx(files, dir + "/" + kTestLabels.name));
   const int64_t count = images.shape[0];
@@ -108,15 +101,15 @@ absl::StatusOr<Laid> SplitTestFiles(FileSystem& files, const std::string& dir) {
                                       std::to_string(labels.shape[0]));
   }
   const int64_t train = count * 9 / 10;
-  return Laid{{{kTrainImages.target, GzipRows(images, 0, train)},
+  return FolderContent{{{kTrainImages.target, GzipRows(images, 0, train)},
                {kTrainLabels.target, GzipRows(labels, 0, train)},
                {kTestImages.target, GzipRows(images, train, count)},
                {kTestLabels.target, GzipRows(labels, train, count)}},
               ""};
 }
 
-absl::StatusOr<Laid> CopyClassicFiles(FileSystem& files, const std::string& dir) {
-  Laid laid;
+absl::StatusOr<FolderContent> CopyClassicFiles(FileSystem& files, const std::string& dir) {
+  FolderContent laid;
   for (const ClassicFile& file : kClassicFiles) {
     ASSIGN_OR_RETURN(std::string content, files.ReadAll(dir + "/" + file.name));
     laid.files.emplace_back(file.target, std::move(content));
@@ -124,37 +117,20 @@ absl::StatusOr<Laid> CopyClassicFiles(FileSystem& files, const std::string& dir)
   return laid;
 }
 
-absl::StatusOr<std::string> DownloadFile(const FetchOptions& options, const ClassicFile& file,
-                                         size_t* mirror) {
-  std::string errors;
-  // A mirror that failed once is not asked again for the next file.
-  for (; *mirror < kMirrors.size(); ++*mirror) {
-    const std::string url = std::string(kMirrors[*mirror]) + file.name;
-    absl::StatusOr<std::string> content = options.download(url);
-    if (content.ok()) {
-      const std::string sha256 = Sha256Hex(*content);
-      if (sha256 == file.sha256) return content;
-      content = absl::DataLossError("get " + url + ": SHA-256 is " + sha256 + ", want " +
-                                    file.sha256);
-    }
-    errors += (errors.empty() ? "" : "; ") + std::string(content.status().message());
-  }
-  return absl::UnavailableError(errors);
-}
-
-absl::StatusOr<Laid> Download(const FetchOptions& options) {
-  Laid laid{{}, "MNIST, downloaded"};
+absl::StatusOr<FolderContent> Download(const FetchOptions& options) {
+  FolderContent laid{{}, "MNIST, downloaded"};
   size_t mirror = 0;
   for (const ClassicFile& file : kClassicFiles) {
-    ASSIGN_OR_RETURN(std::string content, DownloadFile(options, file, &mirror));
+    ASSIGN_OR_RETURN(std::string content, DownloadFrom(Mirrors(), {file.name, file.sha256},
+                                                       options, &mirror));
     options.progress(std::string("downloaded ") + file.name);
     laid.files.emplace_back(file.target, std::move(content));
   }
   return laid;
 }
 
-Laid Draw() {
-  Laid laid{{},
+FolderContent Draw() {
+  FolderContent laid{{},
             "generated digits (no MNIST): " + std::to_string(kDigitTrain) + " to train, " +
                 std::to_string(kDigitTest) + " to test, seed " + std::to_string(kDigitSeed)};
   const auto add = [&](const ClassicFile& images, const ClassicFile& labels, int64_t first,
@@ -173,67 +149,31 @@ Laid Draw() {
   return laid;
 }
 
-Laid DownloadOrDraw(const FetchOptions& options) {
+FolderContent DownloadOrDraw(const FetchOptions& options) {
   if (!options.download) return Draw();
-  absl::StatusOr<Laid> laid = Download(options);
+  absl::StatusOr<FolderContent> laid = Download(options);
   if (laid.ok()) return *std::move(laid);
   options.progress("MNIST cannot be downloaded (" + std::string(laid.status().message()) +
                    "): digits are generated instead");
   return Draw();
 }
 
-absl::Status LayOut(FileSystem& files, const std::string& target, const Laid& laid) {
-  // From here on the directory is not complete until the end.
-  RETURN_IF_ERROR(files.Remove(target + "/" + kSourceFile));
-  const std::string temporary = target + "/.fetch-" + std::to_string(::getpid());
-  RETURN_IF_ERROR(files.RemoveAll(temporary));
-  RETURN_IF_ERROR(files.MakeDirs(temporary));
-  for (const auto& [name, content] : laid.files) {
-    RETURN_IF_ERROR(files.WriteAtomically(temporary + "/" + name, content));
-  }
-  for (const auto& [name, content] : laid.files) {
-    RETURN_IF_ERROR(files.Rename(temporary + "/" + name, target + "/" + name));
-  }
-  RETURN_IF_ERROR(files.SyncDir(target));
-  RETURN_IF_ERROR(files.RemoveAll(temporary));
-  return files.WriteAtomically(target + "/" + kSourceFile, laid.source + "\n");
-}
-
-// The source of a complete directory; nothing if it is not complete.
-absl::StatusOr<std::optional<std::string>> SourceIfComplete(FileSystem& files,
-                                                            const std::string& target) {
-  ASSIGN_OR_RETURN(const bool complete,
-                   AllThere(files, target,
-                            {kTrainImages.target, kTrainLabels.target, kTestImages.target,
-                             kTestLabels.target, kSourceFile}));
-  if (!complete) return std::optional<std::string>();
-  ASSIGN_OR_RETURN(const std::string text, files.ReadAll(target + "/" + kSourceFile));
-  return std::optional<std::string>(text.substr(0, text.find('\n')));
+const std::vector<std::string>& Targets() {
+  static const std::vector<std::string> kTargets = {kTrainImages.target, kTrainLabels.target,
+                                                    kTestImages.target, kTestLabels.target};
+  return kTargets;
 }
 
 }  // namespace
 
-std::string Sha256Hex(std::string_view data) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  CHECK(EVP_Digest(data.data(), data.size(), digest, &size, EVP_sha256(), nullptr) == 1)
-      << "OpenSSL has SHA-256";
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) {
-    hex += "0123456789abcdef"[digest[i] >> 4];
-    hex += "0123456789abcdef"[digest[i] & 15];
-  }
-  return hex;
-}
-
-absl::StatusOr<FetchedMnist> FetchMnist(FileSystem& files, const FetchOptions& options) {
+absl::StatusOr<Fetched> FetchMnist(FileSystem& files, const FetchOptions& options) {
   RETURN_IF_ERROR(files.MakeDirs(options.target));
-  ASSIGN_OR_RETURN(const auto there, SourceIfComplete(files, options.target));
+  ASSIGN_OR_RETURN(const auto there, SourceIfComplete(files, options.target, Targets()));
   if (options.data_dir.empty()) {
-    if (there.has_value()) return FetchedMnist{*there, true};
-    const Laid laid = DownloadOrDraw(options);
+    if (there.has_value()) return Fetched{*there, true};
+    const FolderContent laid = DownloadOrDraw(options);
     RETURN_IF_ERROR(LayOut(files, options.target, laid));
-    return FetchedMnist{laid.source, false};
+    return Fetched{laid.source, false};
   }
   const std::string& dir = options.data_dir;
   ASSIGN_OR_RETURN(const bool test_files,
@@ -245,12 +185,12 @@ absl::StatusOr<FetchedMnist> FetchMnist(FileSystem& files, const FetchOptions& o
                                       kTestImages.name + " and " + kTestLabels.name);
   }
   ASSIGN_OR_RETURN(const std::string source, SourceOfDirectory(files, dir, train_files));
-  if (there == source) return FetchedMnist{source, true};
-  ASSIGN_OR_RETURN(Laid laid, train_files ? CopyClassicFiles(files, dir)
+  if (there == source) return Fetched{source, true};
+  ASSIGN_OR_RETURN(FolderContent laid, train_files ? CopyClassicFiles(files, dir)
                                           : SplitTestFiles(files, dir));
   laid.source = source;
   RETURN_IF_ERROR(LayOut(files, options.target, laid));
-  return FetchedMnist{source, false};
+  return Fetched{source, false};
 }
 
 }  // namespace taas
