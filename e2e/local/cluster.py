@@ -63,9 +63,9 @@ class Cluster:
         if left:
             raise AssertionError(f"processes were left behind: {left}")
 
-    def run(self, *args, check=True, stdin=None, environ=None):
+    def run(self, *args, check=True, stdin=None, environ=None, folder=None):
         done = subprocess.run(args, input=stdin, env=environ or self.environ, text=True,
-                              check=False, timeout=LIMIT_S, stdout=subprocess.PIPE,
+                              check=False, timeout=LIMIT_S, cwd=folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
         if check and done.returncode != 0:
             raise AssertionError(f"{args} ended with {done.returncode}: {done.stdout}{done.stderr}")

@@ -18,6 +18,14 @@ bool HasNothing(const std::string& dir) {
   return empty && !error;
 }
 
+// "text-data", as the examples' claims are called, wants `taas data fetch text DIR`.
+std::string FetchAdvice(const std::string& claim, const std::string& dir) {
+  for (const std::string set : {"cifar10", "clicks", "text"}) {
+    if (claim == set + "-data") return "taas data fetch " + set + " " + dir;
+  }
+  return "MNIST: taas data fetch mnist " + dir;
+}
+
 }  // namespace
 
 std::vector<std::string> EmptyClaims(
@@ -34,8 +42,8 @@ std::vector<std::string> EmptyClaims(
     if (!HasNothing(dir)) continue;
     sentences.push_back("spec.volumes[" + std::to_string(i) + "]: the claim " + claim +
                         " has no data: on this cluster it is the directory " + dir +
-                        ", which is empty; put the data there first (MNIST: taas data fetch " +
-                        "mnist " + dir + ")");
+                        ", which is empty; put the data there first (" +
+                        FetchAdvice(claim, dir) + ")");
   }
   return sentences;
 }

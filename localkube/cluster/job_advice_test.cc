@@ -44,6 +44,12 @@ TEST_F(EmptyClaimsTest, OfAClaimThatIsReadAndHasNothingItIsSaid) {
                           HasSubstr("spec.volumes[2]: the claim none")));
 }
 
+TEST_F(EmptyClaimsTest, TheSetOfAnExamplesClaimIsNamed) {
+  EXPECT_THAT(Of({Claim("mnist-data", true), Claim("text-data", true)}),
+              ElementsAre(HasSubstr("(MNIST: taas data fetch mnist " + dir_ + "/mnist-data)"),
+                          HasSubstr("(taas data fetch text " + dir_ + "/text-data)")));
+}
+
 TEST_F(EmptyClaimsTest, OfOneThatIsWrittenAndOfOtherVolumesNothingIs) {
   EXPECT_THAT(Of({Claim("empty", false), {{"readOnly", true}, {"source", {{"emptyDir", {}}}}}}),
               IsEmpty());

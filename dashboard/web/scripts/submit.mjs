@@ -2,7 +2,8 @@
 //
 //   src/pages/submit/schema/{trainingjobs,tfjobs}.json   from crds/: the schema of what a user
 //       writes, without status, and without rules in CEL, which only a server can run
-//   src/pages/submit/templates/examples.json             from examples/: the texts as they are
+//   src/pages/submit/templates/examples.json             from examples/ and examples/models/: the
+//       texts as they are
 //
 // The files are committed, so that nothing but the build has to run this first; a test runs it with
 // --check, which writes nothing and fails when a file is not what this would write.
@@ -50,10 +51,12 @@ function schemaOf(plural) {
 }
 
 function examples() {
-  const folder = join(ROOT, "examples");
-  const names = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
-  const texts = names.sort().map((name) => {
-    return [name.replace(/\.yaml$/, ""), readFileSync(join(folder, name), "utf8")];
+  const texts = ["examples", "examples/models"].flatMap((name) => {
+    const folder = join(ROOT, name);
+    const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
+    return files.sort().map((file) => {
+      return [file.replace(/\.yaml$/, ""), readFileSync(join(folder, file), "utf8")];
+    });
   });
   return Object.fromEntries(texts);
 }

@@ -8,8 +8,8 @@
 //   clicks   train.csv, test.csv                          csv, with columns
 //
 // Sources: MNIST: LeCun, Cortes, Burges. CIFAR-10: Krizhevsky 2009,
-// https://www.cs.toronto.edu/~kriz/cifar.html. The text is Karpathy's "tiny Shakespeare" (char-rnn).
-// Clicks are always made: a model's loss can then be compared with the least that is possible.
+// https://www.cs.toronto.edu/~kriz/cifar.html. The text is Karpathy's "tiny Shakespeare" of
+// char-rnn. Clicks are always made: a model's loss can be compared with the least that is possible.
 //
 // Ownership: borrows the FileSystem. Threads: one per target folder. Errors: the FileSystem's, and
 // see fetch_mnist.h; without a network a set is made, and its source says so.

@@ -173,6 +173,42 @@ export const submit = {
       title: "MNIST in one process",
       text: "The same training without distribution: the measure of all others.",
     },
+    softmax: {
+      title: "Softmax regression",
+      text: "The smallest model for images, on MNIST.",
+    },
+    lenet: {
+      title: "LeNet",
+      text: "Two convolutions and two dense layers, on MNIST.",
+    },
+    resnet20: {
+      title: "ResNet-20",
+      text: "Small pictures in colour (CIFAR-10), cut and mirrored at random.",
+    },
+    lstm: {
+      title: "LSTM",
+      text: "Reads an image of MNIST row by row, as a sequence.",
+    },
+    gpt2: {
+      title: "GPT-2, small",
+      text: "Learns to write, letter by letter, from a text.",
+    },
+    "wide-deep": {
+      title: "Wide & Deep",
+      text: "Clicks on advertisements: crossed columns and embeddings.",
+    },
+    csv: {
+      title: "A table (CSV)",
+      text: "Dense layers on columns of numbers.",
+    },
+    tfrecord: {
+      title: "TFRecord files",
+      text: "Dense layers on records of tf.train.Example.",
+    },
+    layers: {
+      title: "A chain of layers",
+      text: "A network of your own, layer by layer, on CIFAR-10.",
+    },
     async: {
       title: "Asynchronous",
       text: "One parameter server, two workers; each gradient is applied when it arrives.",

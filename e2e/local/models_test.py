@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""The manifest of each model does what its first lines say, with made data, and learns.
+
+Their commands run as they stand but for `--generate`, since a test asks no network.
+"""
+
+import glob
+import json
+import os
+import re
+import shlex
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["TEST_SRCDIR"], "taas", "tools/ci"))
+
+# The folder of it must be known first.
+import shards
+from cluster import RUNFILES, Cluster
+
+load_tests = shards.load_tests
+
+# Accuracy on the test set, of what each data set is where it is made.
+WANTED = {
+    "csv": 0.58,  # Of age, income and hour alone; two of five clicks are chance.
+    "gpt2": 0.75,  # Of the next letter.
+    "layers": 0.95,
+    "lenet": 0.97,
+    "lstm": 0.95,
+    "resnet20": 0.95,
+    "softmax": 0.83,
+    "tfrecord": 0.93,
+    "wide-deep": 0.69,
+}
+
+
+def commands(path):
+    """Those of the comment that the file begins with, a list of words each."""
+    with open(path, encoding="utf-8") as file:
+        head = re.match(r"(#.*\n)+", file.read())[0]
+    text = re.sub(r"^# ?", "", head, flags=re.MULTILINE).replace("\\\n", " ")
+    return [shlex.split(line) for line in text.splitlines() if line.startswith("  taas ")]
+
+
+class ModelsTest(unittest.TestCase):
+    """One test for each manifest, made below."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+        # `./mnist-data` and the manifest itself are below it.
+        cls.folder = os.path.join(cls.cluster.dir, "here")
+        os.makedirs(os.path.join(cls.folder, "examples"))
+        os.symlink(os.path.join(RUNFILES, "examples/models"),
+                   os.path.join(cls.folder, "examples/models"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.__exit__()
+
+    def run_words(self, words):
+        self.assertEqual(words[0], "taas")
+        if words[1:3] == ["data", "fetch"]:
+            words = [*words, "--generate"]
+        elif words[1:3] == ["local", "ci"]:
+            words = [*words, "-o", "json"]
+        done = self.cluster.run(self.cluster.taas, *words[1:], check=False, folder=self.folder)
+        self.assertEqual(done.returncode, 0, f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def learns(self, name):
+        for words in commands(os.path.join(self.folder, f"examples/models/{name}.yaml")):
+            printed = self.run_words(words)
+        result = json.loads(printed)
+        self.assertEqual(result["state"], "Succeeded", result)
+        self.assertGreaterEqual(result["accuracy"], WANTED[name], result)
+        self.assertEqual(self.cluster.processes(), [])
+
+    def test_each_manifest_has_what_it_must_reach(self):
+        found = glob.glob(os.path.join(RUNFILES, "examples/models/*.yaml"))
+        self.assertEqual(sorted(WANTED),
+                         sorted(os.path.basename(path)[:-len(".yaml")] for path in found))
+
+
+def make_test(name):
+    return lambda self: self.learns(name)
+
+
+for _name in WANTED:
+    setattr(ModelsTest, f"test_{_name.replace('-', '_')}", make_test(_name))
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
