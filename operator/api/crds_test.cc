@@ -46,6 +46,21 @@ TEST_P(CrdsTest, IsSmallEnoughForKubectlApply) {
   EXPECT_LT(GetParam().json().size(), kMaxAnnotationBytes);
 }
 
+// Symptom: `kubectl explain` had no word for every third field.
+TEST_P(CrdsTest, EachFieldHasADescription) {
+  const Json crd = Json::parse(GetParam().json());
+  const Json& root = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+  const auto of_field = [](const Json& schema, const std::string& path) {
+    const Json fields = schema.value("properties", Json::object());
+    for (const auto& [name, field] : fields.items()) {
+      // A server refuses one of the metadata of an object, which it knows itself.
+      if (name == "metadata" && path == GetParam().name) continue;
+      EXPECT_NE(field.value("description", ""), "") << path << "." << name;
+    }
+  };
+  EachSchema(root, GetParam().name, of_field);
+}
+
 TEST_P(CrdsTest, EachFieldOfTheSpecIsBounded) {
   // The cost of a CEL rule is estimated from these bounds; an object without them may be refused as
   // a whole.
