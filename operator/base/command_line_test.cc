@@ -302,7 +302,8 @@ TEST_F(CommandLineTest, WhoNamesNoCommandIsToldWhatWasWrongAndWhatThereIs) {
   EXPECT_THAT(Complaint({"--config=x", "top", "nodez"}),
               HasSubstr("prog top: there is no command nodez; did you mean \"node\"?\n"
                         "Commands: node\n"));
-  EXPECT_THAT(Complaint({"--confg", "x"}), HasSubstr("prog: there is no option --confg; did you mean --config?\n"));
+  EXPECT_THAT(Complaint({"--confg", "x"}),
+              HasSubstr("prog: there is no option --confg; did you mean --config?\n"));
   // As kubectl does it.
   EXPECT_EQ(Parse({}), 0);
   EXPECT_THAT(out_.str(), testing::AllOf(HasSubstr("Usage: prog"), HasSubstr("Lists")));
