@@ -19,7 +19,6 @@ int RunData(std::vector<std::string> words) {
 }
 
 TEST(DataCommandsTest, WrongUsageIsTwo) {
-  EXPECT_EQ(RunData({}), 2);
   EXPECT_EQ(RunData({"fetch"}), 2);
   EXPECT_EQ(RunData({"fetch", "cifar", "/tmp"}), 2);
   EXPECT_EQ(RunData({"fetch", "mnist", "a", "b"}), 2);
