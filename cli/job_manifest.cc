@@ -59,7 +59,12 @@ ManifestKind KindOf(std::string_view document) {
 
 std::vector<FieldError> CheckJob(JobKind kind, std::string_view document) {
   std::vector<FieldError> errors = ValidateAll(kind, document);
-  if (errors.empty() && kind == JobKind::kTrainingJob) errors = ValidateTrainer(document);
+  if (kind != JobKind::kTrainingJob) return errors;
+  if (errors.empty()) return ValidateTrainer(document);
+  for (FieldError& error : ValidateTrainerNames(document)) {
+    const auto same = [&error](const FieldError& told) { return told.path == error.path; };
+    if (std::none_of(errors.begin(), errors.end(), same)) errors.push_back(std::move(error));
+  }
   return errors;
 }
 

@@ -17,6 +17,11 @@
 namespace {
 
 // `taas data …` is `taas-trainer data …`, of the program beside this one: the readers are its own.
+bool IsForTrainer(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "data") == 0) return true;
+  return argc > 2 && std::strcmp(argv[1], "help") == 0 && std::strcmp(argv[2], "data") == 0;
+}
+
 int RunTrainer(char** argv) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -38,7 +43,7 @@ constexpr char kNoFileNames[] = ":4\n";
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "data") == 0) return RunTrainer(argv);
+  if (IsForTrainer(argc, argv)) return RunTrainer(argv);
   const bool for_kubectl = IsKubectlCompletion(argv[0]);
   const bool is_local = argc > 1 && (std::strcmp(argv[1], "local") == 0 ||
                                      std::strcmp(argv[1], "shim") == 0);

@@ -12,6 +12,7 @@
 #include "cli/logs.h"
 #include "cli/read_input.h"
 #include "cli/seen_job.h"
+#include "cli/submit_flag_names.h"
 #include "cli/submit_manifest.h"
 #include "cli/verbs.h"
 #include "operator/api/dialect.h"
@@ -51,6 +52,13 @@ absl::Status CheckManifest(const Manifest& manifest) {
   return absl::InvalidArgumentError(manifest.source + ": " + FormatFieldErrors(errors));
 }
 
+// Of a job that flags describe, in words of the flags.
+absl::Status CheckFlags(const Manifest& manifest) {
+  const std::vector<FieldError> errors = CheckJob(manifest.kind, manifest.json);
+  if (errors.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(FormatFlagErrors(errors));
+}
+
 absl::StatusOr<std::vector<Manifest>> FromFiles(const std::vector<std::string>& paths) {
   ASSIGN_OR_RETURN(const std::vector<std::string> files, ManifestFiles(paths));
   std::vector<Manifest> manifests;
@@ -83,7 +91,9 @@ absl::StatusOr<std::vector<Manifest>> FromFlags(SubmitCommand* command) {
   job.starting_timeout = ParseDuration(command->starting_timeout);
   job.ttl = ParseDuration(command->ttl);
   ASSIGN_OR_RETURN(std::string json, BuildManifest(job));
-  return std::vector<Manifest>{{job.kind, std::move(json), "job " + job.name}};
+  Manifest manifest{job.kind, std::move(json), "job " + job.name};
+  RETURN_IF_ERROR(CheckFlags(manifest));
+  return std::vector<Manifest>{std::move(manifest)};
 }
 
 // Into `ns`, if the manifest names none. Returns the object as the server stored it.
@@ -179,15 +189,20 @@ absl::Status SubmitAll(const CommandIo& io, const SubmitCommand& command,
   return absl::OkStatus();
 }
 
-absl::Status Submit(const CommandIo& io, SubmitCommand command) {
-  std::vector<Manifest> manifests;
-  if (command.files.empty()) {
-    ASSIGN_OR_RETURN(manifests, FromFlags(&command));
-  } else {
-    ASSIGN_OR_RETURN(manifests, FromFiles(command.files));
-  }
+absl::Status SubmitFiles(const CommandIo& io, const SubmitCommand& command) {
+  ASSIGN_OR_RETURN(const std::vector<Manifest> manifests, FromFiles(command.files));
   for (const Manifest& manifest : manifests) RETURN_IF_ERROR(CheckManifest(manifest));
   return SubmitAll(io, command, manifests);
+}
+
+int Submit(const CommandIo& io, SubmitCommand command) {
+  if (!command.files.empty()) return Report(io, SubmitFiles(io, command));
+  const absl::StatusOr<std::vector<Manifest>> manifests = FromFlags(&command);
+  if (manifests.ok()) return Report(io, SubmitAll(io, command, *manifests));
+  // Flags that make no job are wrong usage.
+  io.err << "taas submit: " << std::string(manifests.status().message())
+         << "\nRun `taas submit --help` for more information.\n";
+  return kExitUsage;
 }
 
 Option AddText(Command& verb, const std::string& name, std::string* to, const std::string& help) {
@@ -297,13 +312,15 @@ void AddTrainerFlags(Command& verb, TrainerFlags* to) {
   };
   text("--model", &to->model, "Train this model with the bundled trainer, as in mlp");
   text("--hidden", &to->hidden, "Sizes of its hidden layers, as in 500,100");
-  text("--dataset", &to->dataset, "Format of the data (default: idx with files, else generated)");
+  text("--dataset", &to->dataset,
+       "Format of the data; generated makes examples up (default: idx, with --train-images)");
   text("--train-images", &to->train_images, "File to train on");
   text("--train-labels", &to->train_labels, "Its labels");
   text("--test-images", &to->test_images, "File to evaluate on");
   text("--test-labels", &to->test_labels, "Its labels");
-  text("--strategy", &to->strategy, "local, async or sync (default: async)")
-      .OneOf({"local", "async", "sync"});
+  text("--strategy", &to->strategy,
+       "local, async, sync or allreduce (default: async, and local for one worker without ps)")
+      .OneOf({"local", "async", "sync", "allreduce"});
   text("--backup-workers", &to->backup_workers, "With sync: a number, or a share as in 5%");
   text("--optimizer", &to->optimizer, "As in sgd (default: sgd)");
   verb.AddOption("--learning-rate", &to->learning_rate, "Default: the API's")
@@ -356,10 +373,10 @@ void AddSubmitCommand(Command& app, const CommandIo& io, int* exit_code) {
   submit.AddOption("COMMAND", &job.command, "What the image runs, after --: an argv");
   const auto complaint = [file, name] {
     const bool given = file.given() || name.given();
-    return std::string(given ? "" : "submit: --name, or -f with a manifest is required");
+    return std::string(given ? "" : "--name, or -f with a manifest, is required");
   };
   submit.OnRun(complaint,
-               [&io, command, exit_code] { *exit_code = Report(io, Submit(io, *command)); });
+               [&io, command, exit_code] { *exit_code = Submit(io, *command); });
 }
 
 }  // namespace taas

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
+#include "cli/submit_flag_names.h"
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
 #include "operator/api/manifest.h"
 #include "operator/api/quantity.h"
+#include "operator/api/validation.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -256,16 +259,21 @@ absl::StatusOr<Json> Trainer(const SubmitFlags& flags) {
   if (!from.hidden.empty()) {
     ASSIGN_OR_RETURN(out["model"]["hidden"], YamlValue("hidden", "[" + from.hidden + "]"));
   }
-  const bool files = !from.train_images.empty() || !from.train_labels.empty();
-  out["data"]["format"] = !from.dataset.empty() ? from.dataset : files ? "idx" : "generated";
-  if (files) {
-    out["data"]["train"] = {{"images", from.train_images}, {"labels", from.train_labels}};
-  }
-  if (!from.test_images.empty() || !from.test_labels.empty()) {
-    out["data"]["test"] = {{"images", from.test_images}, {"labels", from.test_labels}};
+  const auto put_file = [&out](const char* set, const char* what, const std::string& path) {
+    if (!path.empty()) out["data"][set][what] = path;
+  };
+  put_file("train", "images", from.train_images);
+  put_file("train", "labels", from.train_labels);
+  put_file("test", "images", from.test_images);
+  put_file("test", "labels", from.test_labels);
+  if (!from.dataset.empty()) {
+    out["data"]["format"] = from.dataset;
+  } else if (out.contains("data")) {
+    out["data"]["format"] = "idx";
   }
   const std::string& strategy = from.strategy;
   if (strategy == "local") out["strategy"]["type"] = "Local";
+  if (strategy == "allreduce") out["strategy"]["type"] = "AllReduce";
   if (strategy == "async" || strategy == "sync") {
     out["strategy"]["type"] = "ParameterServer";
     out["strategy"]["mode"] = strategy == "sync" ? "Sync" : "Async";
@@ -384,6 +392,68 @@ absl::Status SetField(const std::string& text, Json* object) {
   return absl::OkStatus();
 }
 
+int64_t Replicas(const Json& object, const std::string& role) {
+  const Json::json_pointer at("/spec/roles/" + role + "/replicas");
+  return object.contains(at) && object[at].is_number() ? object[at].get<int64_t>() : 0;
+}
+
+// The strategy, of which --set may have said something, too, and the roles that it takes.
+absl::Status CompleteStrategy(Json* object) {
+  const int64_t ps = Replicas(*object, "ps");
+  const int64_t training = Replicas(*object, "chief") + Replicas(*object, "worker");
+  const std::string count = std::to_string(training) + " training replicas";
+  if (training == 0) {
+    return absl::InvalidArgumentError("--workers: nothing trains: give --workers N, or --chief");
+  }
+  const Json::json_pointer at("/spec/trainer/strategy/type");
+  if (!object->contains(at)) {
+    if (ps > 0) return absl::OkStatus();
+    if (training == 1) {
+      (*object)[at] = "Local";
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        "--ps: there are " + count + " and no parameter servers: give --ps 1, or --strategy "
+        "allreduce, which needs none");
+  }
+  const Json& type = (*object)[at];
+  if (type == "ParameterServer" && ps == 0) {
+    return absl::InvalidArgumentError(
+        "--ps: --strategy async and sync need parameter servers: give --ps 1, or --strategy "
+        "allreduce, or with one worker --strategy local");
+  }
+  if ((type == "Local" || type == "AllReduce") && ps > 0) {
+    return absl::InvalidArgumentError(
+        "--ps " + std::to_string(ps) + ": --strategy local and allreduce have no parameter "
+        "servers: leave out --ps, or give --strategy async");
+  }
+  if (type == "Local" && training > 1) {
+    return absl::InvalidArgumentError(
+        "--strategy local trains in one process, and there are " + count +
+        ": give --workers 1, or --strategy allreduce");
+  }
+  return absl::OkStatus();
+}
+
+// Of the bundled trainer; says all at once. Made-up examples are learned by any model: who has
+// forgotten the data would see an accuracy of 1.
+absl::Status CompleteTrainer(Json* object) {
+  std::string wrong = FormatFlagErrors(
+      ValidateTrainerNames(object->dump(-1, ' ', false, Json::error_handler_t::replace)));
+  const auto add = [&wrong](std::string_view line) {
+    wrong += wrong.empty() ? "" : "\n";
+    wrong += line;
+  };
+  if (!object->contains(Json::json_pointer("/spec/trainer/data"))) {
+    add("--train-images: there is no data to train on: give --train-images and --train-labels, or "
+        "--dataset generated for examples that are made up");
+  }
+  if (const absl::Status status = CompleteStrategy(object); !status.ok()) {
+    add(std::string(status.message()));
+  }
+  return wrong.empty() ? absl::OkStatus() : absl::InvalidArgumentError(wrong);
+}
+
 }  // namespace
 
 RoleFlags& RoleOf(SubmitFlags& flags, Role role) { return flags.roles[static_cast<size_t>(role)]; }
@@ -402,6 +472,9 @@ absl::StatusOr<std::string> BuildManifest(const SubmitFlags& flags) {
     ASSIGN_OR_RETURN(object["spec"], TrainingJobSpec(flags));
   }
   for (const std::string& text : flags.set) RETURN_IF_ERROR(SetField(text, &object));
+  if (!flags.trainer.model.empty()) {
+    RETURN_IF_ERROR(CompleteTrainer(&object));
+  }
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -98,6 +98,8 @@ TEST(SubmitManifestTest, LabelsReachThePodsOfTheBundledTrainer) {
   SubmitFlags flags;
   flags.name = "mlp";
   flags.trainer.model = "mlp";
+  flags.trainer.hidden = "10";
+  flags.trainer.dataset = "generated";
   flags.trainer.strategy = "local";
   flags.trainer.steps = 10;
   flags.labels = {"team=vision"};
@@ -148,6 +150,109 @@ TEST(SubmitManifestTest, PodFlagsReachEveryPod) {
   EXPECT_EQ(pod["spec"]["volumes"][1]["emptyDir"]["sizeLimit"], "2Gi");
   EXPECT_EQ(pod["spec"]["containers"][0]["workingDir"], "/src");
 }
+
+SubmitFlags Bundled() {
+  SubmitFlags flags;
+  flags.name = "m";
+  flags.trainer.model = "lenet";
+  flags.trainer.dataset = "generated";
+  flags.trainer.steps = 10;
+  RoleOf(flags, Role::kWorker).replicas = 1;
+  return flags;
+}
+
+// It was refused: "strategy ParameterServer needs at least one ps".
+TEST(SubmitManifestTest, OneWorkerWithoutParameterServersTrainsInOneProcess) {
+  SubmitFlags flags = Bundled();
+  EXPECT_EQ(Build(flags)["spec"]["trainer"]["strategy"], Json({{"type", "Local"}}));
+  RoleOf(flags, Role::kWorker).replicas = 0;
+  RoleOf(flags, Role::kChief).replicas = 1;
+  EXPECT_EQ(Build(flags)["spec"]["trainer"]["strategy"], Json({{"type", "Local"}}));
+  RoleOf(flags, Role::kPs).replicas = 1;
+  EXPECT_FALSE(Build(flags)["spec"]["trainer"].contains("strategy"));
+}
+
+TEST(SubmitManifestTest, SeveralReplicasWithoutParameterServersReduceTogether) {
+  SubmitFlags flags = Bundled();
+  RoleOf(flags, Role::kWorker).replicas = 3;
+  flags.trainer.strategy = "allreduce";
+  EXPECT_EQ(Build(flags)["spec"]["trainer"]["strategy"], Json({{"type", "AllReduce"}}));
+  flags.trainer.strategy = "";
+  flags.set = {"trainer.strategy={type: AllReduce, heartbeatSeconds: 5}"};
+  EXPECT_EQ(Build(flags)["spec"]["trainer"]["strategy"]["heartbeatSeconds"], 5);
+}
+
+TEST(SubmitManifestTest, DataMayBeSetWithoutItsFlags) {
+  SubmitFlags flags = Bundled();
+  flags.trainer.dataset = "";
+  flags.set = {"trainer.data={format: cifar10, train: {files: [/d/a]}}"};
+  EXPECT_EQ(Build(flags)["spec"]["trainer"]["data"]["format"], "cifar10");
+}
+
+struct BadTrainer {
+  const char* name;
+  void (*change)(SubmitFlags& flags);
+  std::vector<std::string> lines;
+};
+class SubmitTrainerRefusesTest : public testing::TestWithParam<BadTrainer> {};
+
+TEST_P(SubmitTrainerRefusesTest, WithALineForEachFlag) {
+  SubmitFlags flags = Bundled();
+  GetParam().change(flags);
+  std::string lines;
+  for (const std::string& line : GetParam().lines) lines += (lines.empty() ? "" : "\n") + line;
+  EXPECT_THAT(BuildManifest(flags), StatusIs(absl::StatusCode::kInvalidArgument, lines));
+}
+
+constexpr char kNoData[] =
+    "--train-images: there is no data to train on: give --train-images and --train-labels, or "
+    "--dataset generated for examples that are made up";
+constexpr char kNoPs[] =
+    "--ps: there are 2 training replicas and no parameter servers: give --ps 1, or --strategy "
+    "allreduce, which needs none";
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, SubmitTrainerRefusesTest,
+    testing::Values(
+        // It trained on made-up examples and reported an accuracy of 1.
+        BadTrainer{"NoData", [](SubmitFlags& f) { f.trainer.dataset = ""; }, {kNoData}},
+        // It got the sentence about parameter servers.
+        BadTrainer{"NoSuchModel",
+                   [](SubmitFlags& f) { f.trainer.model = "lent"; },
+                   {"--model: Unsupported value: \"lent\": the bundled trainer knows gpt2, layers, "
+                    "lenet, linear, lstm, mlp, resnet20, resnet50, softmax, wideDeep (did you mean "
+                    "\"lenet\"?)"}},
+        BadTrainer{"AllAtOnce",
+                   [](SubmitFlags& f) {
+                     f.trainer.optimizer = "adm";
+                     f.trainer.dataset = "";
+                     RoleOf(f, Role::kWorker).replicas = 2;
+                   },
+                   {"--optimizer: Unsupported value: \"adm\": the bundled trainer knows sgd, "
+                    "momentum, adam, adamw, adagrad, rmsprop, ftrl (did you mean \"adam\"?)",
+                    kNoData, kNoPs}},
+        BadTrainer{"NobodyTrains",
+                   [](SubmitFlags& f) { RoleOf(f, Role::kWorker).replicas = 0; },
+                   {"--workers: nothing trains: give --workers N, or --chief"}},
+        BadTrainer{"SyncWithoutPs",
+                   [](SubmitFlags& f) { f.trainer.strategy = "sync"; },
+                   {"--ps: --strategy async and sync need parameter servers: give --ps 1, or "
+                    "--strategy allreduce, or with one worker --strategy local"}},
+        BadTrainer{"LocalWithPs",
+                   [](SubmitFlags& f) {
+                     f.trainer.strategy = "local";
+                     RoleOf(f, Role::kPs).replicas = 1;
+                   },
+                   {"--ps 1: --strategy local and allreduce have no parameter servers: leave out "
+                    "--ps, or give --strategy async"}},
+        BadTrainer{"LocalOfTwo",
+                   [](SubmitFlags& f) {
+                     f.trainer.strategy = "local";
+                     RoleOf(f, Role::kWorker).replicas = 2;
+                   },
+                   {"--strategy local trains in one process, and there are 2 training replicas: "
+                    "give --workers 1, or --strategy allreduce"}}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 struct Bad {
   const char* name;

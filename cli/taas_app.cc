@@ -65,7 +65,7 @@ int RunTaas(std::vector<std::string> arguments, const CommandIo& plain_io,
   }
   try {
     const std::optional<int> ended = app.Parse(arguments, {.out = io.out, .err = io.err});
-    if (ended.has_value()) return *ended == 0 ? kExitOk : kExitUsage;
+    if (ended.has_value()) return *ended;
   } catch (const nlohmann::json::exception& e) {
     // A manifest or a reply of a form that no check has foreseen is no reason to die of a signal.
     io.err << "taas: read an object: a field is not of the kind that was expected: " << e.what()

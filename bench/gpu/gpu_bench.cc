@@ -119,7 +119,7 @@ int Main(int argc, char** argv) {
   app.AddOption("--seconds", &flags.seconds, "of measuring a row").ShowDefault();
   app.AddOption("--bytes", &flags.bytes, "of each array of kernels").Positive().ShowDefault();
   app.AddFlag("--small", &flags.small, "as small as a test wants it");
-  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended == 0 ? 0 : 2;
+  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended;
   return Run(flags);
 }
 

@@ -17,6 +17,7 @@
 #include "cli/local/ci_run.h"
 #include "cli/local/last_time.h"
 #include "cli/local/local_session.h"
+#include "cli/local/open_page.h"
 #include "cli/local/stop_signals.h"
 #include "cli/local/up_down.h"
 #include "localkube/node/shim.h"
@@ -47,6 +48,8 @@ struct Flags {
   int timeout_s = 3600;
   std::string output;
   std::string run_dir;
+  std::string job, ns;
+  bool print = false;
 };
 
 std::string DefaultDir() {
@@ -237,6 +240,26 @@ void AddCi(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
   });
 }
 
+void AddPages(Command& app, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  Command open = app.AddCommand(
+      {.name = "open", .about = "Open the local cluster's web page, or that of one job"});
+  open.AddOption("JOB", &flags->job, "NAME, tj/NAME or tfjob/NAME (default: the list of jobs)");
+  AddShownDir(open, flags.get());
+  open.AddOption("-n,--namespace", &flags->ns, "Namespace of JOB (default: that of the cluster's "
+                                               "kubeconfig)");
+  open.AddFlag("--print", &flags->print, "print the address, which logs in once; open nothing");
+  open.OnRun([flags, exit_code] {
+    *exit_code = RunOpen({.dir = Absolute(flags->shown_dir),
+                          .job = flags->job,
+                          .ns = flags->ns,
+                          .browse = !flags->print});
+  });
+  Command page = app.AddCommand(
+      {.name = "dashboard", .about = "Print a link to the local cluster's web page"});
+  AddShownDir(page, flags.get());
+  page.OnRun([flags, exit_code] { *exit_code = RunOpen({.dir = Absolute(flags->shown_dir)}); });
+}
+
 }  // namespace
 
 void AddLocalCommands(Command& app, int* exit_code) {
@@ -247,10 +270,7 @@ void AddLocalCommands(Command& app, int* exit_code) {
   AddUp(local, flags, exit_code);
   AddDownAndStatus(local, flags, exit_code);
   AddCi(local, flags, exit_code);
-  Command page = app.AddCommand(
-      {.name = "dashboard", .about = "Print a link to the local cluster's web page"});
-  AddShownDir(page, flags.get());
-  page.OnRun([flags, exit_code] { *exit_code = RunDashboardLink(Absolute(flags->shown_dir)); });
+  AddPages(app, flags, exit_code);
   Command shim =
       app.AddCommand({.name = "shim", .about = "Run one container (started by the local cluster)"});
   shim.Hide();

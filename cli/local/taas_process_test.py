@@ -50,9 +50,9 @@ class TaasProcessTest(unittest.TestCase):
         shutil.rmtree(cls.dir, ignore_errors=True)
 
     @classmethod
-    def run_program(cls, *args):
-        done = subprocess.run(args, env=cls.environ, text=True, check=False, timeout=LIMIT_S,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def run_program(cls, *args, **env):
+        done = subprocess.run(args, env={**cls.environ, **env}, text=True, check=False,
+                              timeout=LIMIT_S, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE,
                               executable=shutil.which(args[0], path=cls.environ["PATH"]))
         return done.returncode, done.stdout, done.stderr
@@ -178,6 +178,50 @@ class TaasProcessTest(unittest.TestCase):
         with urllib.request.urlopen(url, timeout=LIMIT_S) as page:
             self.assertIn("<title>TaaS</title>", page.read().decode())
         self.assertEqual(self.run_program("taas", "dashboard", "--dir", self.dir)[0], 3)
+
+    def open_page(self, *words, **env):
+        """`taas open` with a browser that keeps what it is to open."""
+        tools = os.path.join(self.dir, "tools")
+        os.makedirs(tools, exist_ok=True)
+        with open(os.path.join(tools, "xdg-open"), "w", encoding="utf-8") as script:
+            script.write('#!/bin/sh\ncp "$1" "$TMPDIR/opened.tmp"\n'
+                         'mv "$TMPDIR/opened.tmp" "$TMPDIR/opened"\n')
+        os.chmod(script.name, 0o755)
+        env = {"PATH": tools + ":" + self.environ["PATH"], "TMPDIR": self.dir, **env}
+        return self.run_program("taas", "open", "--dir", self.cluster, *words, **env)
+
+    def test_a_browser_is_opened_at_the_page_of_a_job(self):
+        self.assertEqual(self.submit("seen", "true", "--suspend")[0], 0)
+        code, out, err = self.open_page("seen", DISPLAY=":7")
+        self.assertEqual((code, err), (0, ""))
+        address = re.fullmatch(
+            r"(http://127\.0\.0\.1:\d+)/jobs/default/trainingjobs/seen#code=[0-9a-f]{64}\n", out)
+        self.assertTrue(address, out)
+        opened = os.path.join(self.dir, "opened")
+        deadline = time.monotonic() + LIMIT_S
+        while not os.path.exists(opened) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with open(opened, encoding="utf-8") as page:
+            self.assertIn("url=" + out.strip(), page.read())
+        os.remove(opened)
+        code, out, err = self.open_page("seen", "--print", DISPLAY=":7")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("/seen#code=", out)
+        code, out, err = self.open_page()
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^http://127\.0\.0\.1:\d+/#code=[0-9a-f]{64}\n$")
+        self.assertIn("names a screen; open the address yourself", err)
+        self.assertFalse(os.path.exists(opened))
+        code, _, err = self.open_page("unseen", "--print")
+        self.assertEqual(code, 3, err)
+        self.assertIn("unseen", err)
+        self.assertEqual(self.run_program("taas", "delete", "seen")[0], 0)
+
+    def test_without_a_cluster_it_is_said_how_one_starts(self):
+        for words in (("open",), ("open", "mnist"), ("dashboard",)):
+            code, out, err = self.run_program("taas", *words, "--dir", self.dir)
+            self.assertEqual((code, out), (3, ""))
+            self.assertIn("`taas local up --dir %s` starts one" % self.dir, err)
 
     def test_bash_completes_verbs_and_values(self):
         script = ("source <(taas completion bash); COMP_WORDS=(taas list -o \"\"); COMP_CWORD=3; "

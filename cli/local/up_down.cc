@@ -16,19 +16,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/api_client.h"
 #include "cli/exit_code.h"
 #include "cli/local/local_session.h"
 #include "cli/local/stop_signals.h"
 #include "localkube/cluster/cluster_directory.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_dirs.h"
-#include "operator/api/json_field.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
-#include "operator/kube/kubeconfig.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -57,8 +54,8 @@ absl::Status CheckOwn(FileSystem& disk, const std::string& dir) {
 
 std::string DashboardText(LocalSession& session) {
   if (session.dashboard() == nullptr) return "";
-  return "The dashboard, by a link that is good once (`taas dashboard --dir " +
-         session.cluster().dir() + "` prints another):\n\n  " +
+  return "The dashboard, by a link that is good once (`taas open --dir " +
+         session.cluster().dir() + "` opens it again):\n\n  " +
          session.dashboard()->OneTimeUrl() + "\n\n";
 }
 
@@ -265,30 +262,6 @@ int RunStatus(const std::string& dir, bool json) {
     std::printf("stopped, %d containers run on\n", containers);
   }
   return *running ? kExitOk : kExitFailed;
-}
-
-int RunDashboardLink(const std::string& dir) {
-  PosixFileSystem disk;
-  const absl::StatusOr<bool> running = localkube::IsLocked(localkube::LockPath(dir));
-  const std::string port = disk.ReadAll(DashboardPortPath(dir)).value_or("");
-  if (!running.ok() || !*running || port.empty()) {
-    std::fprintf(stderr, "taas: no cluster with a dashboard runs in %s; start one with: "
-                 "taas local up --dir %s\n", dir.c_str(), dir.c_str());
-    return kExitNotFound;
-  }
-  if (const absl::Status status = CheckOwn(disk, dir); !status.ok()) return Fail(status);
-  const absl::StatusOr<ClusterAccess> cluster = LoadKubeconfig(disk, dir + "/kubeconfig", "");
-  if (!cluster.ok()) return Fail(cluster.status());
-  const std::string url = "http://127.0.0.1:" + port;
-  const auto client = ApiClient::Create({.server = url, .token = cluster->token, .source = dir});
-  if (!client.ok()) return Fail(client.status());
-  const absl::StatusOr<std::string> body =
-      (*client)->Post("/api/session/codes", "{}", "ask the dashboard for a link");
-  if (!body.ok()) return Fail(body.status());
-  const absl::StatusOr<nlohmann::json> answer = ParseJsonObject(*body);
-  if (!answer.ok()) return Fail(answer.status());
-  std::printf("%s/#code=%s\n", url.c_str(), TextOf(*answer, "code").c_str());
-  return kExitOk;
 }
 
 }  // namespace taas

@@ -26,8 +26,6 @@ struct UpOptions {
 int RunUp(UpOptions options);
 int RunDown(const std::string& dir);
 int RunStatus(const std::string& dir, bool json);
-// `taas dashboard`: a new link to the page of a cluster that runs.
-int RunDashboardLink(const std::string& dir);
 
 }  // namespace taas
 

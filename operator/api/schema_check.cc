@@ -6,9 +6,11 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "operator/api/schema_node.h"
 #include "operator/base/clock.h"
+#include "operator/base/closest_name.h"
 
 namespace taas {
 namespace {
@@ -16,6 +18,8 @@ namespace {
 using Json = nlohmann::json;
 using Node = CrdSchema::Node;
 
+// More are told without a hint.
+constexpr size_t kHintsMax = 64;
 // Longer values are cut in messages: the path says which one is meant.
 constexpr size_t kMaxValueInMessage = 120;
 
@@ -102,6 +106,16 @@ class Check {
     return std::to_string(count) + (count == 1 ? " item" : " items");
   }
 
+  // The value that was probably meant, of the first ones that are wrong.
+  std::string Meant(const Json& value, const std::vector<Json>& values) const {
+    if (!value.is_string() || errors_.size() > kHintsMax) return "";
+    std::vector<std::string> texts;
+    for (const Json& one : values) {
+      if (one.is_string()) texts.push_back(one.get<std::string>());
+    }
+    return DidYouMean(value.get_ref<const std::string&>(), texts);
+  }
+
   void Enumeration(const Node& node, const Json& value, const std::string& path) {
     const auto& values = node.enumeration;
     if (values.empty() || std::find(values.begin(), values.end(), value) != values.end()) return;
@@ -109,6 +123,7 @@ class Check {
     for (const Json& one : values) supported += (supported.empty() ? "" : ", ") + one.dump();
     Add(path, kFieldNotSupported,
         "Unsupported value: " + ValueText(value) + ": supported values: " + supported);
+    errors_.back().hint = Meant(value, values);
   }
 
   void Number(const Node& node, const Json& value, const std::string& path) {

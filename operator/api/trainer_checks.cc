@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "operator/api/rule_twin.h"
+#include "operator/base/closest_name.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -15,9 +17,15 @@ namespace {
 
 using Json = nlohmann::json;
 
+// `known`: "gpt2, layers".
 FieldError Unsupported(const std::string& path, const Json& value, const std::string& known) {
+  const std::vector<std::string> names = absl::StrSplit(known, ", ");
+  const std::string meant =
+      value.is_string() ? DidYouMean(value.get_ref<const std::string&>(), names) : "";
   return {path, std::string(kFieldNotSupported),
-          "Unsupported value: " + value.dump() + ": the bundled trainer knows " + known};
+          "Unsupported value: " + value.dump(-1, ' ', false, Json::error_handler_t::replace) +
+              ": the bundled trainer knows " + known,
+          meant};
 }
 
 constexpr char kModels[] =
@@ -222,6 +230,15 @@ void CheckColumns(const Json& data, const Json& model, std::vector<FieldError>* 
 }
 
 }  // namespace
+
+std::vector<FieldError> CheckTrainerNames(const Json& trainer) {
+  std::vector<FieldError> errors;
+  CheckModel(ValueAt(trainer, {"model"}), !ValueAt(trainer, {"image"}).is_null(), &errors);
+  CheckOptimizer(ValueAt(trainer, {"optimizer"}), &errors);
+  // The rest may follow from a field that is missing under its name.
+  std::erase_if(errors, [](const auto& error) { return error.reason != kFieldNotSupported; });
+  return errors;
+}
 
 std::vector<FieldError> CheckTrainer(const Json& trainer) {
   std::vector<FieldError> errors;

@@ -19,6 +19,10 @@ namespace taas {
 // `trainer`: of a TrainingJob that Validate accepts.
 std::vector<FieldError> CheckTrainer(const nlohmann::json& trainer);
 
+// What of it can be told beside whatever else is wrong with the job: names of models and optimizers
+// that there are not.
+std::vector<FieldError> CheckTrainerNames(const nlohmann::json& trainer);
+
 }  // namespace taas
 
 #endif  // OPERATOR_API_TRAINER_CHECKS_H_

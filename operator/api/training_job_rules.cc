@@ -160,7 +160,11 @@ Predicate SameButReplicasAndTemplate(const char* role) {
 
 std::vector<RuleTwin> SpecRules() {
   std::vector<RuleTwin> rules = {
-      {"spec", "strategy ParameterServer needs at least one ps", ".roles.ps", PsWhereNeeded},
+      {"spec",
+       "strategy ParameterServer needs at least one ps: add spec.roles.ps, or "
+       "spec.trainer.strategy: {type: Local} for one process, or {type: AllReduce} for several "
+       "without ps",
+       ".roles.ps", PsWhereNeeded},
       {"spec", "strategies AllReduce, Local and Towers have no parameter servers", ".roles.ps",
        PsOnlyWhereNeeded},
       {"spec",

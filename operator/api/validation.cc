@@ -292,6 +292,13 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
   return CheckTrainer((*object)[trainer]);
 }
 
+std::vector<FieldError> ValidateTrainerNames(std::string_view json) {
+  const absl::StatusOr<Json> object = ParseObject(json);
+  const Json::json_pointer trainer("/spec/trainer");
+  if (!object.ok() || !object->contains(trainer)) return {};
+  return CheckTrainerNames((*object)[trainer]);
+}
+
 absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json) {
   ASSIGN_OR_RETURN(Json object, ParseObject(json));
   SchemaOf(kind).ApplyDefaults(&object);

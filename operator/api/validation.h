@@ -49,6 +49,10 @@ std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,
 // more.
 std::vector<FieldError> ValidateTrainer(std::string_view json);
 
+// What of it can be told beside whatever else is wrong: names of models and optimizers that there
+// are not.
+std::vector<FieldError> ValidateTrainerNames(std::string_view json);
+
 // The object with the schema's defaults, as a server stores it. InvalidArgument if it is not a JSON
 // object.
 absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json);

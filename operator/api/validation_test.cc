@@ -279,6 +279,30 @@ TEST_P(ValidateTrainerTest, NamesTheFieldAndWhatIsKnown) {
   EXPECT_THAT(errors[0].message, testing::HasSubstr(GetParam().words));
 }
 
+TEST(ValidateTrainerTest, TheNameThatWasProbablyMeantIsSaid) {
+  Json job = Example();
+  job["spec"]["trainer"]["model"]["name"] = "mpl";
+  job["spec"]["trainer"]["optimizer"]["name"] = "adm";
+  const std::vector<FieldError> errors = ValidateTrainer(job.dump());
+  ASSERT_EQ(errors.size(), 2u) << FormatFieldErrors(errors);
+  EXPECT_EQ(errors[0].hint, "did you mean \"mlp\"?");
+  EXPECT_EQ(errors[1].hint, "did you mean \"adam\"?");
+}
+
+// What follows from other mistakes is not told beside them, names are.
+TEST(ValidateTrainerTest, NamesAreToldOfAJobThatIsWrongElsewhere) {
+  Json job = Example();
+  job["spec"]["trainer"]["optimizer"] = {{"name", "adm"}, {"learningRate", "fast"}};
+  job["spec"]["trainer"]["model"] = {{"name", "mlp"}, {"hiden", {5}}};
+  const std::vector<FieldError> errors = ValidateTrainerNames(job.dump());
+  ASSERT_EQ(errors.size(), 1u) << FormatFieldErrors(errors);
+  EXPECT_EQ(errors[0].path, "spec.trainer.optimizer.name");
+  for (const char* broken : {"[]", "{", R"({"spec": {"trainer": 1}})",
+                             R"({"spec": {"trainer": {"model": [], "optimizer": 7}}})"}) {
+    ValidateTrainerNames(broken);
+  }
+}
+
 TEST(ValidateTrainerTest, AnImageOfOnesOwnMayHaveModelsOfItsOwn) {
   Json job = Example();
   job["spec"]["trainer"]["model"] = {{"name", "highway"}, {"hidden", {64}}};

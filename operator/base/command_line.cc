@@ -1,11 +1,12 @@
 #include "operator/base/command_line.h"
 
 #include <cstdio>
+#include <limits>
 #include <sstream>
 #include <utility>
 
 #include "CLI/CLI.hpp"
-#include "operator/base/closest_name.h"
+#include "operator/base/command_usage.h"
 
 namespace taas {
 namespace {
@@ -27,91 +28,23 @@ void CheckNumber(CLI::Option* option, const char* type, const char* want, Fits f
   option->check(CLI::Validator(complaint, type));
 }
 
-bool IsShown(const CLI::App* command) { return !command->get_group().empty(); }
-
-std::vector<CLI::App*> CommandsOf(CLI::App* app) {
-  // Without a filter CLI11 gives those that were parsed.
-  return app->get_subcommands([](CLI::App*) { return true; });
+// Refuses what cannot be converted, before CLI11 does, which says "Could not convert". What is too
+// large is left to the bounds of the option, which tell them. It has no part in the help, which
+// tells the type already.
+template <typename Number>
+CLI::Option* Typed(CLI::Option* option, const char* want) {
+  const auto complaint = [want](std::string& text) -> std::string {
+    Number number{};
+    double any = 0;
+    const bool good = CLI::detail::lexical_cast(text, number) ||
+                      (text.find_first_not_of("-0123456789") == std::string::npos &&
+                       CLI::detail::lexical_cast(text, any));
+    return good ? "" : "\"" + text + "\" is not " + want;
+  };
+  return option->check(CLI::Validator(complaint, ""));
 }
-
-CLI::App* FindCommand(CLI::App* app, const std::string& name) {
-  for (CLI::App* const command : CommandsOf(app)) {
-    if (command->get_name() == name) return command;
-  }
-  return nullptr;
-}
-
-// How far the words name commands.
-struct Named {
-  CLI::App* command;
-  std::string parents;  // "taas"
-  std::string path;     // "taas top"
-  std::string unknown;  // The word after that; empty: there is none.
-};
-
-Named NameCommands(CLI::App* app, const std::vector<std::string>& words) {
-  Named named{.command = app, .parents = "", .path = app->get_name(), .unknown = ""};
-  for (size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    const std::string& word = words[i];
-    if (word.size() > 1 && word[0] == '-') {
-      const CLI::Option* const option =
-          named.command->get_option_no_throw(word.substr(0, word.find('=')));
-      if (option == nullptr) {
-        named.unknown = word;
-        return named;
-      }
-      const bool apart = option->get_items_expected_max() > 0 &&
-                         word.find('=') == std::string::npos;
-      if (apart) ++i;
-      continue;
-    }
-    CLI::App* const command = FindCommand(named.command, word);
-    if (command == nullptr) {
-      named.unknown = word;
-      return named;
-    }
-    named.command = command;
-    named.parents = named.path;
-    named.path += " " + word;
-  }
-  return named;
-}
-
-constexpr int kRequired = static_cast<int>(CLI::ExitCodes::RequiredError);
-
-// CLI11 says "A subcommand is required" of all of these: no word at all, one that is no command,
-// and an option that is none.
-int ExitWithoutCommand(const Named& named, std::ostream& err) {
-  if (named.unknown.empty()) {
-    err << named.command->help(named.parents);
-    return kRequired;
-  }
-  std::vector<std::string> names;
-  std::string list;
-  for (const CLI::App* const command : CommandsOf(named.command)) {
-    if (!IsShown(command)) continue;
-    names.push_back(command->get_name());
-    list += (list.empty() ? "" : ", ") + names.back();
-  }
-  const bool is_option = named.unknown[0] == '-';
-  const std::string meant = is_option ? "" : DidYouMean(named.unknown, names);
-  err << named.path << (named.path.empty() ? "" : ": ") << "there is no "
-      << (is_option ? "option " : "command ") << named.unknown << (meant.empty() ? "" : "; ")
-      << meant << "\nCommands: " << list << "\nRun with --help for more information.\n";
-  return kRequired;
-}
-
-// "help" and "help top job", of a program that has commands and none of this name.
-std::optional<int> AnswerHelp(CLI::App* app, const std::vector<std::string>& words,
-                              std::ostream& out, std::ostream& err) {
-  const bool asked = !words.empty() && words[0] == "help" &&
-                     app->get_require_subcommand_min() > 0 && FindCommand(app, "help") == nullptr;
-  if (!asked) return std::nullopt;
-  const Named named = NameCommands(app, {words.begin() + 1, words.end()});
-  if (!named.unknown.empty()) return ExitWithoutCommand(named, err);
-  out << named.command->help(named.parents);
-  return 0;
-}
+constexpr char kWhole[] = "a whole number";
+constexpr char kReal[] = "a number";
 
 // What is written goes to standard output and standard error when this goes.
 struct StandardOutput {
@@ -121,15 +54,6 @@ struct StandardOutput {
     std::fputs(err.str().c_str(), stderr);
   }
 };
-
-int Exit(CLI::App* app, const CLI::ParseError& error, const std::vector<std::string>& words,
-         std::ostream& out, std::ostream& err) {
-  const bool no_command =
-      error.get_exit_code() == kRequired &&
-      std::string(error.what()) == CLI::RequiredError::Subcommand(1).what();
-  if (no_command) return ExitWithoutCommand(NameCommands(app, words), err);
-  return app->exit(error, out, err);
-}
 
 }  // namespace
 
@@ -144,7 +68,14 @@ Option Option::Excludes(const Option& other) {
 }
 
 Option Option::OneOf(std::initializer_list<const char*> values) {
-  option_->check(CLI::IsMember(std::vector<std::string>(values.begin(), values.end())));
+  return OneOf(std::vector<std::string>(values.begin(), values.end()));
+}
+
+Option Option::OneOf(const std::vector<std::string>& choices) {
+  std::string list;
+  for (const std::string& choice : choices) list += (list.empty() ? "" : ",") + choice;
+  option_->check(CLI::Validator(
+      [choices](std::string& word) { return ChoiceComplaint(word, choices); }, "{" + list + "}"));
   return *this;
 }
 
@@ -154,13 +85,18 @@ Option Option::Between(int64_t low, int64_t high) {
 }
 
 Option Option::Positive() {
-  CheckNumber(option_, "POSITIVE", "a number above 0", [](double number) { return number > 0; });
+  // An infinity is no number that anybody means.
+  CheckNumber(option_, "POSITIVE", "a number above 0", [](double number) {
+    return number > 0 && number <= std::numeric_limits<double>::max();
+  });
   return *this;
 }
 
 Option Option::NonNegative() {
   CheckNumber(option_, "NONNEGATIVE", "a number from 0 on",
-              [](double number) { return number >= 0; });
+              [](double number) {
+                return number >= 0 && number <= std::numeric_limits<double>::max();
+              });
   return *this;
 }
 
@@ -221,7 +157,7 @@ std::string Option::about() const { return option_->get_description(); }
 
 bool Option::takes_value() const { return option_->get_items_expected_max() > 0; }
 
-// CLI11 tells the values of IsMember in the name of the type only: "TEXT:{json,yaml}".
+// OneOf tells them in the name of the type, as CLI11's help wants it: "TEXT:{json,yaml}".
 std::vector<std::string> Option::choices() const {
   const std::string type = option_->get_type_name();
   const size_t open = type.find('{');
@@ -249,15 +185,15 @@ Option Command::AddOption(const std::string& names, std::string* to, const std::
 }
 
 Option Command::AddOption(const std::string& names, int* to, const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<int>(app_->add_option(names, *to, about), kWhole));
 }
 
 Option Command::AddOption(const std::string& names, int64_t* to, const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<int64_t>(app_->add_option(names, *to, about), kWhole));
 }
 
 Option Command::AddOption(const std::string& names, double* to, const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<double>(app_->add_option(names, *to, about), kReal));
 }
 
 Option Command::AddOption(const std::string& names, std::vector<std::string>* to,
@@ -267,7 +203,7 @@ Option Command::AddOption(const std::string& names, std::vector<std::string>* to
 
 Option Command::AddOption(const std::string& names, std::vector<int64_t>* to,
                           const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<int64_t>(app_->add_option(names, *to, about), kWhole));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<std::string>* to,
@@ -277,17 +213,17 @@ Option Command::AddOption(const std::string& names, std::optional<std::string>* 
 
 Option Command::AddOption(const std::string& names, std::optional<int>* to,
                           const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<int>(app_->add_option(names, *to, about), kWhole));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<int64_t>* to,
                           const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<int64_t>(app_->add_option(names, *to, about), kWhole));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<double>* to,
                           const std::string& about) {
-  return Option(app_->add_option(names, *to, about));
+  return Option(Typed<double>(app_->add_option(names, *to, about), kReal));
 }
 
 Option Command::AddFlag(const std::string& names, bool* to, const std::string& about) {
@@ -323,11 +259,14 @@ std::string Command::name() const { return app_->get_name(); }
 
 std::string Command::about() const { return app_->get_description(); }
 
-bool Command::hidden() const { return !IsShown(app_); }
+bool Command::hidden() const { return app_->get_group().empty(); }
 
 std::vector<Command> Command::commands() const {
   std::vector<Command> commands;
-  for (CLI::App* const app : CommandsOf(app_)) commands.push_back(Command(app));
+  // Without a filter CLI11 gives those that were parsed.
+  for (CLI::App* const app : app_->get_subcommands([](CLI::App*) { return true; })) {
+    commands.push_back(Command(app));
+  }
   return commands;
 }
 
@@ -345,13 +284,9 @@ CommandLine::CommandLine(const CommandText& text)
 CommandLine::~CommandLine() = default;
 
 std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
-  StandardOutput output;
-  try {
-    app_->parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return Exit(app_, error, {argv + 1, argv + argc}, output.out, output.err);
-  }
-  return std::nullopt;
+  // As CLI11 does it where it is given argv.
+  if (app_->get_name().empty() && argc > 0) app_->name(argv[0]);
+  return Parse({argv + 1, argv + argc});
 }
 
 std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments) {
@@ -365,7 +300,7 @@ std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments,
   try {
     app_->parse(Reversed(arguments));
   } catch (const CLI::ParseError& error) {
-    return Exit(app_, error, arguments, output.out, output.err);
+    return AnswerParseError(app_, error, arguments, output.out, output.err);
   }
   return std::nullopt;
 }

@@ -1,12 +1,12 @@
 // The command line of a program: commands within commands, options, flags, help and errors.
 //
 // The parser is CLI11, whose headers cost each file that includes them many seconds of compiling.
-// Only command_line.cc does; help, errors and exit codes are CLI11's.
+// Only command_line.cc and command_usage.cc do; the help is CLI11's.
 //
 // Ownership: CommandLine owns everything; Command and Option refer to parts of it, and copies to
 // the same part. What they write to outlives it. Threads: one. Errors: wrong usage is printed by
-// Parse, which returns an exit code; wrong declarations (a name twice) end the program by CLI11's
-// exception. What a callback throws comes out of Parse.
+// Parse, with the name that was probably meant, and is exit code 2; wrong declarations (a name
+// twice) end the program by CLI11's exception. What a callback throws comes out of Parse.
 //
 //   CommandLine program({.name = "taas", .about = "Training jobs"});
 //   program.AddOption("-o,--output", &output, "text or json").OneOf({"text", "json"});
@@ -31,6 +31,9 @@ class Option;
 
 namespace taas {
 
+// Of every program: the command line is wrong.
+inline constexpr int kExitWrongUsage = 2;
+
 // A flag, an option with a value, or a positional argument.
 class Option {
  public:
@@ -40,6 +43,7 @@ class Option {
 
   // What values are refused. Each adds to those before and to the help.
   Option OneOf(std::initializer_list<const char*> values);
+  Option OneOf(const std::vector<std::string>& values);
   Option Between(int64_t low, int64_t high);
   Option Positive();
   Option NonNegative();
@@ -114,7 +118,7 @@ class Command {
   // --version prints `text` and ends the program.
   void AddVersionFlag(const std::string& text);
 
-  // Exactly one of the commands has to follow.
+  // Exactly one of the commands has to follow; who gives none sees the help, which is no error.
   void RequireCommand();
   // From help and from offers of a shell.
   void Hide();
@@ -152,8 +156,8 @@ class CommandLine : public Command {
   ~CommandLine();
 
   // Nothing: parsed, and what OnRun was given has been called. Else all has been printed, and the
-  // exit code is 0 after help or version, or CLI11's number of the kind of error. Arguments are
-  // those behind the program's name. Prints on standard output and standard error.
+  // exit code is 0 after help or version, else kExitWrongUsage. Arguments are those behind the
+  // program's name. Prints on standard output and standard error.
   std::optional<int> Parse(int argc, const char* const* argv);
   std::optional<int> Parse(const std::vector<std::string>& arguments);
   std::optional<int> Parse(const std::vector<std::string>& arguments, const Output& output);

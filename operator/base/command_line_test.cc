@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr char kRunHelp[] = "Run with --help for more information.\n";
+constexpr char kRunHelp[] = "Run `prog --help` for more information.\n";
 
 class CommandLineTest : public testing::Test {
  protected:
@@ -25,7 +25,7 @@ class CommandLineTest : public testing::Test {
   }
   // What stands on `err` for wrong usage.
   std::string Complaint(const std::vector<std::string>& arguments) {
-    EXPECT_GT(Parse(arguments).value_or(0), 0);
+    EXPECT_EQ(Parse(arguments), 2);
     EXPECT_EQ(out_.str(), "");
     return err_.str();
   }
@@ -178,44 +178,97 @@ TEST_F(CommandLineTest, TheVersionIsPrinted) {
 TEST_F(CommandLineTest, EachRefusedValueIsNamed) {
   std::string output;
   int between = 0, positive = 0, not_negative = 0;
+  double rate = 0;
   program_.AddOption("--output", &output, "").OneOf({"text", "json"});
   program_.AddOption("--between", &between, "").Between(1, 9);
   program_.AddOption("--positive", &positive, "").Positive();
+  program_.AddOption("--rate", &rate, "").Positive();
   program_.AddOption("--not-negative", &not_negative, "").NonNegative();
   program_.AddOption("--odd", &output, "").Check([](const std::string& text) {
     return text == "odd" ? "" : text + " is not odd";
   });
   EXPECT_EQ(Complaint({"--output", "xml"}),
-            std::string("--output: xml not in {text,json}\n") + kRunHelp);
+            std::string("prog: --output: \"xml\" is none of text, json\n") + kRunHelp);
+  EXPECT_THAT(Complaint({"--output", "jsn"}), HasSubstr("; did you mean \"json\"?\n"));
   EXPECT_EQ(Complaint({"--between", "10"}),
-            std::string("--between: Value 10 not in range 1 to 9\n") + kRunHelp);
+            std::string("prog: --between: Value 10 not in range 1 to 9\n") + kRunHelp);
   EXPECT_THAT(Complaint({"--between", "5000000000"}), HasSubstr("not in range 1 to 9"));
-  EXPECT_THAT(Complaint({"--between", "many"}), HasSubstr("not in range 1 to 9"));
+  EXPECT_THAT(Complaint({"--between", "many"}), HasSubstr("\"many\" is not a whole number\n"));
   // `taas submit --workers -1` named a range of 309 digits.
   EXPECT_EQ(Complaint({"--positive", "0"}),
-            std::string("--positive: 0 is not a number above 0\n") + kRunHelp);
+            std::string("prog: --positive: 0 is not a number above 0\n") + kRunHelp);
   EXPECT_EQ(Complaint({"--not-negative", "-1"}),
-            std::string("--not-negative: -1 is not a number from 0 on\n") + kRunHelp);
-  EXPECT_THAT(Complaint({"--positive", "some"}), HasSubstr("some is not a number above 0\n"));
-  EXPECT_EQ(Complaint({"--odd", "2"}), std::string("--odd: 2 is not odd\n") + kRunHelp);
+            std::string("prog: --not-negative: -1 is not a number from 0 on\n") + kRunHelp);
+  EXPECT_THAT(Complaint({"--rate", "inf"}), HasSubstr("--rate: inf is not a number above 0\n"));
+  EXPECT_THAT(Complaint({"--rate", "nan"}), HasSubstr("--rate: nan is not a number above 0\n"));
+  EXPECT_THAT(Complaint({"--positive", "some"}), HasSubstr("\"some\" is not a whole number\n"));
+  EXPECT_EQ(Complaint({"--odd", "2"}), std::string("prog: --odd: 2 is not odd\n") + kRunHelp);
   EXPECT_EQ(Parse({"--output", "json", "--between", "9", "--positive", "1", "--not-negative", "0",
                    "--odd", "odd"}),
             std::nullopt);
 }
 
-TEST_F(CommandLineTest, WrongUsageIsToldWithANumberForItsKind) {
+// It said "The following argument was not expected", "Could not convert: --number = many",
+// "--number: 1 required INT missing", and had another exit code for each.
+TEST_F(CommandLineTest, WrongUsageIsToldInOneFormAndIsOneExitCode) {
   std::string job;
   int number = 0;
+  double rate = 0;
   bool a = false, b = false;
   program_.AddOption("JOB", &job, "").Required();
   program_.AddOption("--number", &number, "");
+  program_.AddOption("--learning_rate", &rate, "");
   program_.AddFlag("-a", &a, "").Excludes(program_.AddFlag("-b", &b, ""));
-  EXPECT_EQ(Parse({}), 106);
-  EXPECT_EQ(err_.str(), std::string("JOB is required\n") + kRunHelp);
-  EXPECT_EQ(Parse({"mnist", "--number", "many"}), 104);
-  EXPECT_EQ(Parse({"mnist", "-a", "-b"}), 108);
-  EXPECT_EQ(Parse({"mnist", "--none"}), 109);
-  EXPECT_THAT(err_.str(), HasSubstr("--none"));
+  const struct {
+    std::vector<std::string> words;
+    std::string said;
+  } kCases[] = {
+      {{}, "JOB is required"},
+      {{"mnist", "--number", "many"}, "--number: \"many\" is not a whole number"},
+      {{"mnist", "--number", "1.5"}, "--number: \"1.5\" is not a whole number"},
+      {{"mnist", "--number", "5000000000"}, "--number = 5000000000: is too large"},
+      {{"mnist", "--learning_rate", "fast"}, "--learning_rate: \"fast\" is not a number"},
+      {{"mnist", "--number"}, "--number needs a value"},
+      {{"mnist", "--number", "1", "--number", "2"}, "--number is given more than once"},
+      {{"mnist", "-a", "-b"}, "-a and -b exclude each other: give one of them"},
+      {{"mnist", "--none"}, "there is no option --none"},
+      {{"mnist", "--nmber", "3"}, "there is no option --nmber; did you mean --number?"},
+      {{"mnist", "--nmber=3"}, "there is no option --nmber; did you mean --number?"},
+      {{"--learning-rate", "1"}, "there is no option --learning-rate; did you mean "
+                                 "--learning_rate?"},
+      {{"mnist", "-number", "3"}, "there is no option -number; did you mean --number, with two "
+                                  "dashes?"},
+      {{"mnist", "more"}, "\"more\" is one word too many: beside options it takes JOB"},
+  };
+  for (const auto& [words, said] : kCases) {
+    EXPECT_EQ(Complaint(words), "prog: " + said + "\n" + kRunHelp);
+  }
+}
+
+// `taas validate FILE` said "--filename is required".
+TEST_F(CommandLineTest, AWordWithoutItsOptionIsToldWhichItIsOf) {
+  std::vector<std::string> files;
+  program_.AddCommand({.name = "validate", .about = ""})
+      .AddOption("-f,--filename", &files, "")
+      .Required();
+  EXPECT_EQ(Complaint({"validate", "job.yaml"}),
+            "prog validate: --filename is required: write --filename job.yaml\n"
+            "Run `prog validate --help` for more information.\n");
+  EXPECT_THAT(Complaint({"validate"}), HasSubstr("prog validate: --filename is required\n"));
+  EXPECT_THAT(Complaint({"validate", "--flename", "a"}), HasSubstr("did you mean --filename?"));
+  EXPECT_THAT(Complaint({"--filename", "a", "validate"}),
+              HasSubstr("prog: there is no option --filename here: it stands behind the command"));
+}
+
+// Of a program with commands that does something without one, too.
+TEST_F(CommandLineTest, AWordThatIsNoCommandIsToldWhichWasMeantWhereNoneIsRequired) {
+  bool flag = false;
+  program_.AddFlag("--flag", &flag, "");
+  program_.AddCommand({.name = "predict", .about = "Predicts"});
+  EXPECT_EQ(Complaint({"prdict"}), std::string("prog: there is no command prdict; did you mean "
+                                               "\"predict\"?\nCommands: predict\n") + kRunHelp);
+  EXPECT_EQ(Parse({"help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("Usage: prog"));
 }
 
 TEST_F(CommandLineTest, TheCommandThatWasGivenRuns) {
@@ -227,7 +280,7 @@ TEST_F(CommandLineTest, TheCommandThatWasGivenRuns) {
   top.AddCommand({.name = "job", .about = ""}).OnRun([&] { ran += "job "; });
   EXPECT_EQ(Parse({"top", "job"}), std::nullopt);
   EXPECT_EQ(ran, "job ");
-  EXPECT_NE(Complaint({}), "");
+  EXPECT_EQ(Parse({}), 0);
   EXPECT_EQ(ran, "job ");
 }
 
@@ -249,9 +302,14 @@ TEST_F(CommandLineTest, WhoNamesNoCommandIsToldWhatWasWrongAndWhatThereIs) {
   EXPECT_THAT(Complaint({"--config=x", "top", "nodez"}),
               HasSubstr("prog top: there is no command nodez; did you mean \"node\"?\n"
                         "Commands: node\n"));
-  EXPECT_THAT(Complaint({"--confg", "x"}), HasSubstr("prog: there is no option --confg\n"));
-  EXPECT_THAT(Complaint({}), testing::AllOf(HasSubstr("Usage: prog"), HasSubstr("Lists")));
-  EXPECT_THAT(Complaint({"top"}), testing::AllOf(HasSubstr("prog top"), HasSubstr("Of nodes")));
+  EXPECT_THAT(Complaint({"--confg", "x"}),
+              HasSubstr("prog: there is no option --confg; did you mean --config?\n"));
+  // As kubectl does it.
+  EXPECT_EQ(Parse({}), 0);
+  EXPECT_THAT(out_.str(), testing::AllOf(HasSubstr("Usage: prog"), HasSubstr("Lists")));
+  EXPECT_EQ(Parse({"top"}), 0);
+  EXPECT_THAT(out_.str(), testing::AllOf(HasSubstr("prog top"), HasSubstr("Of nodes")));
+  EXPECT_EQ(err_.str(), "");
   EXPECT_EQ(Parse({"help"}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("Usage: prog"));
   EXPECT_EQ(Parse({"help", "top"}), 0);
@@ -264,10 +322,10 @@ TEST_F(CommandLineTest, ACommandMayRefuseItsUsageAsAWhole) {
   int runs = 0;
   Command submit = program_.AddCommand({.name = "submit", .about = ""});
   const Option option = submit.AddOption("--name", &name, "");
-  submit.OnRun([option] { return option.given() ? "" : "submit: --name is required"; },
+  submit.OnRun([option] { return option.given() ? "" : "--name is required"; },
                [&] { ++runs; });
-  EXPECT_EQ(Parse({"submit"}), 105);
-  EXPECT_EQ(err_.str(), std::string("submit: --name is required\n") + kRunHelp);
+  EXPECT_EQ(Complaint({"submit"}), "prog submit: --name is required\n"
+                                   "Run `prog submit --help` for more information.\n");
   EXPECT_EQ(runs, 0);
   EXPECT_EQ(Parse({"submit", "--name", "mnist"}), std::nullopt);
   EXPECT_EQ(runs, 1);
@@ -308,6 +366,15 @@ TEST_F(CommandLineTest, WhatWasDeclaredCanBeListed) {
   EXPECT_FALSE(options[3].takes_value());
   EXPECT_TRUE(options[2] == list.options()[2]);
   EXPECT_FALSE(options[2] == options[3]);
+}
+
+TEST(CommandLine, WithoutANameAComplaintShowsTheNameItWasCalledByWithoutItsDirectory) {
+  CommandLine program;
+  const char* const argv[] = {"/bin/called", "--nope"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(program.Parse(2, argv), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "called: there is no option --nope\nRun `called --help` for more information.\n");
 }
 
 TEST(CommandLine, WithoutANameHelpShowsTheNameItWasCalledBy) {

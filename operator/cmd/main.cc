@@ -181,7 +181,7 @@ int Run(int argc, char** argv) {
   AddDashboardCommand(app, &exit_code);
   const std::optional<int> ended =
       app.Parse(SplitEmptyValues(argc, argv, {"--health-addr", "--metrics-addr"}));
-  if (ended.has_value()) return *ended == 0 ? 0 : 2;
+  if (ended.has_value()) return *ended;
   if (exit_code >= 0) return exit_code;  // The dashboard has been and is over.
   if (flags.address_scheme == "loopback") flags.options.address_scheme = AddressScheme::kLoopback;
   flags.options.gang.scheduler = SchedulerOf(flags.gang_scheduler);

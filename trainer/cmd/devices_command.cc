@@ -21,7 +21,7 @@ int RunDevicesCommand(int argc, char** argv) {
               "compute on each GPU, and say how fast it is; the exit code is 3 unless all that "
               "there are compute right");
   const std::optional<int> ended = app.Parse(argc, argv);
-  if (ended) return *ended == 0 ? kExitDone : kExitUsage;
+  if (ended) return *ended;
   cuda::Found found = cuda::Find();
   if (check) cuda::Check(&found);
   std::fputs((format == "json" ? JsonOf(found) : TextOf(found)).c_str(), stdout);

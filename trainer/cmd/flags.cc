@@ -3,11 +3,13 @@
 #include <charconv>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "operator/base/bounded_file.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/comm/greeting.h"
 #include "trainer/config/json_text.h"
+#include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -29,8 +31,29 @@ constexpr char kOrder[] =
     "What it trains: flags over --config over TAAS_TRAINER; TF_MAX_STEPS, TF_LOGDIR,\n"
     "TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS over all of them.\n"
     "\n"
-    "Besides training: taas-trainer inspect PATH, export, eval, predict, data, devices; each has\n"
-    "--help.";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 this node is bad, 138 start me again,\n"
+    "128 + N ended by signal N.";
+
+struct Steps {
+  int64_t from = 0, to = 0;
+};
+
+// "FROM:TO" or one number.
+std::optional<Steps> ReadSteps(const std::string& text) {
+  Steps steps;
+  const char* const end = text.data() + text.size();
+  const auto [middle, error] = std::from_chars(text.data(), end, steps.from);
+  if (error != std::errc()) return std::nullopt;
+  if (middle == end) {
+    steps.to = steps.from;
+  } else {
+    if (*middle != ':') return std::nullopt;
+    const auto [rest, wrong] = std::from_chars(middle + 1, end, steps.to);
+    if (wrong != std::errc() || rest != end) return std::nullopt;
+  }
+  if (steps.from < 1 || steps.to < steps.from) return std::nullopt;
+  return steps;
+}
 
 void AddClusterFlags(Command& app, Flags* flags) {
   const char* const group = "Who this process is";
@@ -40,7 +63,8 @@ void AddClusterFlags(Command& app, Flags* flags) {
   app.AddOption("--chief_hosts,--master_hosts", &flags->chief_hosts,
                 "host:port of the chief; without one worker 0 is the chief")
       .Group(group);
-  app.AddOption("--job_name", &flags->job_name, "ps, worker, chief (or master) or evaluator")
+  app.AddOption("--job_name", &flags->job_name, "what this process is")
+      .OneOf({"ps", "worker", "chief", "master", "evaluator"})
       .Group(group);
   app.AddOption("--task_index", &flags->task_index, "which of them, from 0").Group(group);
   app.AddOption("--job_token_file,--job-token-file", &flags->job_token_file,
@@ -57,7 +81,10 @@ void AddClusterFlags(Command& app, Flags* flags) {
 void AddModelFlagsTo(Command& app, const char* group, Flags* flags) {
   app.AddOption("--config", &flags->config, "spec.trainer: a JSON file, or the JSON itself")
       .Group(group);
-  app.AddOption("--model", &flags->model, "softmax, mlp or linear").Group(group);
+  const std::vector<std::string> models = absl::StrSplit(KnownModels(), ", ");
+  app.AddOption("--model", &flags->model, "which model (default: mlp, with --data_dir)")
+      .OneOf(models)
+      .Group(group);
   app.AddOption("--hidden_units,--hidden", &flags->hidden_units, "sizes of an mlp's layers: 100,50")
       .SplitAt(',')
       .Group(group);
@@ -76,8 +103,13 @@ void AddTrainerFlags(Command& app, Flags* flags) {
   app.AddOption("--train_steps,--max_steps", &flags->train_steps, "steps of the whole job")
       .Group(group);
   app.AddOption("--batch_size", &flags->batch_size, "examples of one batch").Group(group);
-  app.AddOption("--learning_rate", &flags->learning_rate, "").Group(group);
-  app.AddOption("--optimizer", &flags->optimizer, KnownOptimizers()).Group(group);
+  app.AddOption("--learning_rate", &flags->learning_rate, "of the optimizer (default: 0.1)")
+      .Positive()
+      .Group(group);
+  const std::vector<std::string> optimizers = absl::StrSplit(KnownOptimizers(), ", ");
+  app.AddOption("--optimizer", &flags->optimizer, "how variables are updated (default: sgd)")
+      .OneOf(optimizers)
+      .Group(group);
   app.AddOption("--momentum", &flags->momentum, "of optimizer momentum").Group(group);
   app.AddOption("--l2", &flags->l2, "weight of the L2 loss").Group(group);
   app.AddOption("--seed", &flags->seed, "").Group(group);
@@ -94,7 +126,8 @@ void AddTrainerFlags(Command& app, Flags* flags) {
                 "updates since the values of a gradient that is still applied; without "
                 "--sync_replicas")
       .Group(group);
-  app.AddOption("--strategy", &flags->strategy, "ParameterServer, AllReduce, Local or Towers")
+  app.AddOption("--strategy", &flags->strategy, "how several replicas train together")
+      .OneOf({"ParameterServer", "AllReduce", "Local", "Towers"})
       .Group(group);
   app.AddOption("--num_towers", &flags->towers, "virtual devices of strategy Towers").Group(group);
 }
@@ -116,13 +149,17 @@ void AddEngineFlags(Command& app, Flags* flags) {
   app.AddFlag("--deterministic", &flags->deterministic, "the same bits for any number of threads")
       .Group(group);
   app.AddOption("--precision", &flags->precision,
-                "float32, tf32 (on GPUs) or bfloat16: in what products are computed")
+                "in what products are computed; tf32 is of GPUs")
+      .OneOf({"float32", "tf32", "bfloat16"})
       .Group(group);
   app.AddOption("--trace", &flags->trace,
                 "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")
       .Group(group);
   app.AddOption("--trace-steps", &flags->trace_steps,
                 "FROM:TO, the steps of this process that are traced, from 1; with --trace")
+      .Check([](const std::string& text) {
+        return ReadSteps(text) ? "" : "\"" + text + "\" is not FROM:TO, two steps from 1";
+      })
       .Group(group);
 }
 
@@ -241,31 +278,7 @@ void SetStrategy(const Flags& flags, Json& json) {
   else Set(json, "strategy", "backupWorkers", flags.backup_workers);
 }
 
-// "FROM:TO" or one number.
-absl::Status SetTraceSteps(const std::string& text, Json& json) {
-  int64_t from = 0, to = 0;
-  const char* const end = text.data() + text.size();
-  const auto [middle, error] = std::from_chars(text.data(), end, from);
-  bool good = error == std::errc();
-  if (good && middle == end) {
-    to = from;
-  } else if (good && *middle == ':') {
-    const auto [rest, wrong] = std::from_chars(middle + 1, end, to);
-    good = wrong == std::errc() && rest == end;
-  } else {
-    good = false;
-  }
-  if (!good || from < 1 || to < from) {
-    return absl::InvalidArgumentError("--trace-steps must be FROM:TO, two steps from 1, is \"" +
-                                      text + "\"");
-  }
-  Json& trace = Part(Part(json, "engine"), "trace");
-  trace["fromStep"] = from;
-  trace["steps"] = to - from + 1;
-  return absl::OkStatus();
-}
-
-absl::Status SetEngine(const Flags& flags, Json& json) {
+void SetEngine(const Flags& flags, Json& json) {
   if (flags.log_device_placement) Part(json, "engine")["logDevicePlacement"] = true;
   if (flags.soft_placement) Part(json, "engine")["softPlacement"] = true;
   if (flags.deterministic) Part(json, "engine")["deterministic"] = true;
@@ -273,7 +286,11 @@ absl::Status SetEngine(const Flags& flags, Json& json) {
   Set(json, "engine", "interOpThreads", flags.inter_op_threads);
   Set(json, "engine", "intraOpThreads", flags.intra_op_threads);
   if (flags.trace) Part(Part(json, "engine"), "trace")["file"] = *flags.trace;
-  return flags.trace_steps ? SetTraceSteps(*flags.trace_steps, json) : absl::OkStatus();
+  const auto steps = flags.trace_steps ? ReadSteps(*flags.trace_steps) : std::nullopt;
+  if (!steps) return;
+  Json& trace = Part(Part(json, "engine"), "trace");
+  trace["fromStep"] = steps->from;
+  trace["steps"] = steps->to - steps->from + 1;
 }
 
 // A name in the environment, with the operator's prefix or as scripts have it.
@@ -307,16 +324,27 @@ void AddFlags(Command& app, Flags* flags) {
   app.SetFooter(kOrder);
 }
 
+bool SaysWhatToTrain(const Flags& flags, const GetEnv& env) {
+  return !flags.config.empty() || env("TAAS_TRAINER").has_value() || flags.model ||
+         flags.data_dir || !flags.hidden_units.empty();
+}
+
+bool SaysWhoItIs(const Flags& flags) {
+  return flags.chief_hosts || flags.ps_hosts || flags.worker_hosts || flags.job_name ||
+         flags.task_index;
+}
+
 absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files) {
   ASSIGN_OR_RETURN(Json json, BaseConfig(flags, env, files));
   SetModel(flags, json);
   if (flags.data_dir) {
     RETURN_IF_ERROR(SetData(files, *flags.data_dir, json));
   }
-  if (json.empty()) {
+  if (!SaysWhatToTrain(flags, env)) {
     return absl::InvalidArgumentError(
-        "there is nothing to train: set TAAS_TRAINER, or give --config FILE, or --data_dir and "
-        "--train_steps");
+        "there is nothing to train: give --data_dir DIR and --train_steps N, or --config FILE with "
+        "spec.trainer of a job, or set TAAS_TRAINER; `taas-trainer data fetch mnist DIR` lays "
+        "examples into DIR");
   }
   Set(json, nullptr, "maxSteps", flags.train_steps);
   Set(json, nullptr, "batchSize", flags.batch_size);
@@ -328,7 +356,7 @@ absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, F
   Set(json, "regularization", "l2", flags.l2);
   Set(json, "movingAverage", "decay", flags.moving_average_decay);
   SetStrategy(flags, json);
-  RETURN_IF_ERROR(SetEngine(flags, json));
+  SetEngine(flags, json);
   Set(json, "checkpoint", "dir", flags.log_dir);
   Set(json, "checkpoint", "dir", flags.checkpoint_dir);
   Set(json, "checkpoint", "everySeconds", flags.save_checkpoints_secs);
@@ -356,8 +384,7 @@ absl::StatusOr<std::string> ReadToken(const Flags& flags, const GetEnv& env, Fil
 }
 
 absl::StatusOr<std::optional<ClusterSpec>> ReadCluster(const Flags& flags, const GetEnv& env) {
-  const bool by_flags = flags.chief_hosts || flags.ps_hosts || flags.worker_hosts ||
-                        flags.job_name || flags.task_index;
+  const bool by_flags = SaysWhoItIs(flags);
   const auto json = env("TF_CONFIG");
   if (!by_flags && json) {
     ASSIGN_OR_RETURN(ClusterSpec cluster, ParseTfConfig(*json));

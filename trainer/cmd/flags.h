@@ -57,6 +57,11 @@ void AddFlags(Command& app, Flags* flags);
 // Those only that say which model it is, for programs that do not train.
 void AddModelFlags(Command& app, Flags* flags);
 
+// Whether anything at all does.
+bool SaysWhatToTrain(const Flags& flags, const GetEnv& env);
+// Whether flags do, in place of TF_CONFIG.
+bool SaysWhoItIs(const Flags& flags);
+
 // The object spec.trainer as JSON.
 absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files);
 

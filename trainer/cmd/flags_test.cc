@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,6 @@
 #include "gtest/gtest.h"
 #include "operator/base/command_line.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/optimizer/optimizer.h"
 
 namespace taas {
 namespace {
@@ -27,6 +27,15 @@ class FlagsTest : public testing::Test {
     AddFlags(app, &flags);
     EXPECT_EQ(app.Parse(args), std::nullopt);
     return flags;
+  }
+  // What is said of a command line that is refused.
+  static std::string Complaint(const std::vector<std::string>& args) {
+    CommandLine app;
+    Flags flags;
+    AddFlags(app, &flags);
+    std::ostringstream out, err;
+    EXPECT_EQ(app.Parse(args, {.out = out, .err = err}), kExitWrongUsage);
+    return err.str();
   }
   std::optional<std::string> Env(const char* name) const {
     const auto found = environment_.find(name);
@@ -159,23 +168,36 @@ TEST_F(FlagsTest, TracedStepsAreARangeOrOne) {
   EXPECT_EQ(Trainer({config, "--trace=a", "--trace-steps=9"})["engine"]["trace"],
             (json{{"file", "a"}, {"fromStep", 9}, {"steps", 1}}));
   for (const char* text : {"0:1", "3:2", "1:", ":2", "1-2", "1:2:3", "x"}) {
-    EXPECT_THAT(TrainerJson(Parse({config, std::string("--trace-steps=") + text}),
-                            [this](const char* name) { return Env(name); }, files_),
-                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--trace-steps")))
-        << text;
+    EXPECT_THAT(Complaint({config, std::string("--trace-steps=") + text}),
+                HasSubstr("--trace-steps: \"" + std::string(text) + "\" is not FROM:TO"));
   }
 }
 
 // JSON has no NaN: what stands for it is no number to whoever reads the configuration.
 TEST_F(FlagsTest, ARateThatIsNoNumberIsRefused) {
   for (const char* text : {"nan", "-nan", "inf"}) {
-    const json config = Trainer({"--config={\"optimizer\":{\"name\":\"sgd\"}}",
-                                 std::string("--learning_rate=") + text});
-    EXPECT_THAT(Optimizer::Parse(config["optimizer"].dump()),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("optimizer.learningRate: must be a number")))
-        << text;
+    EXPECT_THAT(Complaint({std::string("--learning_rate=") + text}),
+                HasSubstr("--learning_rate: " + std::string(text) + " is not a number above 0"));
   }
+}
+
+// They were told by names of fields, or not before the data was read, with exit code 1 or CLI11's.
+TEST_F(FlagsTest, ANameThatThereIsNotIsToldWithTheOneThatWasMeant) {
+  const struct {
+    const char* word;
+    const char* said;
+  } kCases[] = {
+      {"--larning_rate=1", "there is no option --larning_rate; did you mean --learning_rate?"},
+      {"--learning-rate=1", "there is no option --learning-rate; did you mean --learning_rate?"},
+      {"--model=lent", "--model: \"lent\" is none of gpt2, layers, lenet, linear, lstm, mlp, "
+                       "resnet20, resnet50, softmax, wideDeep; did you mean \"lenet\"?"},
+      {"--optimizer=adm", "; did you mean \"adam\"?"},
+      {"--strategy=local", "; did you mean \"Local\"?"},
+      {"--precision=float23", "; did you mean \"float32\"?"},
+      {"--job_name=wroker", "; did you mean \"worker\"?"},
+      {"--train_steps=many", "--train_steps: \"many\" is not a whole number"},
+  };
+  for (const auto& [word, said] : kCases) EXPECT_THAT(Complaint({word}), HasSubstr(said));
 }
 
 // A job of mode Sync trained asynchronously: a flag that was not given went over its configuration.

@@ -77,7 +77,7 @@ int RunGraphCommand(int argc, char** argv, const GetEnv& env) {
   app.AddFlag("--training", &wanted.training, "a whole step, with gradients and updates");
   AddFlags(app, &wanted.flags);
   const std::optional<int> ended = app.Parse(argc, argv);
-  if (ended) return *ended == 0 ? kOk : kUsage;
+  if (ended) return *ended;
   if (wanted.format == "event" && wanted.to.empty()) {
     std::fputs("graph: --format event needs --to DIR\n", stderr);
     return kUsage;

@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "operator/base/version.h"
 #include "trainer/cmd/devices_command.h"
 #include "trainer/cmd/farewell.h"
+#include "trainer/cmd/flag_names.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/graph_command.h"
 #include "trainer/cmd/replica_process.h"
@@ -56,6 +58,20 @@ absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
   ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(text));
   RETURN_IF_ERROR(ApplyEnvironment(Env, &config));
   return config;
+}
+
+// An error that comes of flags is told in their words. What --config, TAAS_TRAINER or TF_CONFIG
+// says is no wrong usage: those are written by somebody else than who starts the process.
+struct Complaint {
+  std::string message;
+  int exit_code = kExitPermanent;
+};
+Complaint ComplaintOf(const absl::Status& status, const Flags& flags) {
+  const std::string message(status.message());
+  if (!SaysWhatToTrain(flags, Env)) return {message, kExitUsage};
+  if (const auto words = InFlagWords(flags, Env, message)) return {*words, kExitUsage};
+  const bool of_flag = absl::IsInvalidArgument(status) && message.starts_with("--");
+  return {message, of_flag && SaysWhoItIs(flags) ? kExitUsage : kExitPermanent};
 }
 
 // More than any machine has.
@@ -136,24 +152,66 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
   }).detach();
 }
 
+// Each parses a command line of its own, which begins with its name.
+struct Verb {
+  std::string_view name;
+  const char* about;
+  int (*run)(int argc, char** argv);
+};
+
+int RunUse(int argc, char** argv) { return RunUseCommand(argc, argv, Env); }
+int RunGraph(int argc, char** argv) { return RunGraphCommand(argc, argv, Env); }
+
+constexpr Verb kVerbs[] = {
+    {"inspect", "Show what a checkpoint, a model or an event file holds", RunInspectCommand},
+    {"export", "Write a trained model for other programs", RunUse},
+    {"eval", "Print loss and accuracy of a trained model", RunUse},
+    {"predict", "Print what a trained model says of examples", RunUse},
+    {"graph", "Show the ops of a model", RunGraph},
+    {"data", "Fetch, inspect and convert data sets", RunDataCommand},
+    {"devices", "Show the GPUs of this machine", RunDevicesCommand},
+};
+
+const Verb* FindVerb(std::string_view name) {
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
+// For the help, and for what is said of a word that is none of them. Sets `misplaced` to the name
+// of one that was given behind an option.
+void DeclareVerbs(CommandLine& app, std::string* misplaced) {
+  for (const Verb& verb : kVerbs) {
+    app.AddCommand({.name = std::string(verb.name), .about = verb.about})
+        .OnRun([&verb, misplaced] { *misplaced = verb.name; });
+  }
+}
+
 }  // namespace
 
 int TrainerMain(int argc, char** argv) {
-  const std::string_view verb = argc > 1 ? argv[1] : "";
-  if (verb == "data") return RunDataCommand(argc - 1, argv + 1);
-  if (verb == "devices") return RunDevicesCommand(argc - 1, argv + 1);
-  if (verb == "graph") return RunGraphCommand(argc - 1, argv + 1, Env);
-  if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
-  if (IsUseCommand(verb)) return RunUseCommand(argc - 1, argv + 1, Env);
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (const Verb* const verb = FindVerb(first)) return verb->run(argc - 1, argv + 1);
+  if (const Verb* const verb = argc > 2 && first == "help" ? FindVerb(argv[2]) : nullptr) {
+    char help[] = "--help";
+    char* words[] = {argv[2], help, nullptr};
+    return verb->run(2, words);
+  }
   CommandLine app(
-      {.name = "",
+      {.name = "taas-trainer",
        .about = "Trains a model: one replica of a TrainingJob, or all of it in one process."});
   app.AddVersionFlag(std::string("taas-trainer ") + kVersion);
   Flags flags;
   AddFlags(app, &flags);
-  const std::optional<int> ended = app.Parse(argc, argv);
-  // The parser has a number for each kind of mistake.
-  if (ended) return *ended == 0 ? kExitDone : kExitUsage;
+  std::string misplaced;
+  DeclareVerbs(app, &misplaced);
+  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended;
+  if (!misplaced.empty()) {
+    std::fprintf(stderr, "taas-trainer: %s must be the first word; options follow it\n",
+                 misplaced.c_str());
+    return kExitUsage;
+  }
   if (flags.verbose) SetLogLevel(LogLevel::kDebug);
 
   // Copies of the model come and go on a thread each: the cut, its histograms, the checkpoint that
@@ -169,10 +227,10 @@ int TrainerMain(int argc, char** argv) {
   const absl::Status status = Configure(flags, &process);
   static StatusBoard board(BoardIdentity(process));
   if (!status.ok()) {
-    const std::string message(status.message());
-    Log(LogLevel::kError, message, {{"exit", std::to_string(kExitPermanent)}});
-    WriteTermination(process.termination_log, board.TerminationJson(message));
-    return kExitPermanent;
+    const Complaint complaint = ComplaintOf(status, flags);
+    Log(LogLevel::kError, complaint.message, {{"exit", std::to_string(complaint.exit_code)}});
+    WriteTermination(process.termination_log, board.TerminationJson(complaint.message));
+    return complaint.exit_code;
   }
   static StopFlag stop;
   static Farewell farewell;

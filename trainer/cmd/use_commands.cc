@@ -29,7 +29,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kFailed = 1;
-constexpr int kUsage = 2;
 
 struct UseFlags {
   std::string checkpoint, format, to, input;
@@ -207,15 +206,13 @@ void AddOptions(Command& app, std::string_view word, UseFlags* command) {
 
 }  // namespace
 
-bool IsUseCommand(std::string_view word) { return FindVerb(word) != nullptr; }
-
 int RunUseCommand(int argc, char** argv, const GetEnv& env) {
   const Verb* const verb = FindVerb(argv[0]);
   UseFlags command;
   CommandLine app({.name = "taas-trainer " + std::string(verb->word), .about = verb->about});
   AddOptions(app, verb->word, &command);
   const std::optional<int> ended = app.Parse(argc, argv);
-  if (ended.has_value()) return *ended == 0 ? 0 : kUsage;
+  if (ended.has_value()) return *ended;
   const absl::Status status = verb->run(command, env);
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", argv[0], TerminalText(std::string(status.message())).c_str());

@@ -3,20 +3,16 @@
 // Ownership: none. Threads: one. Errors: printed to stderr; the result is the exit code: 0, 1 (it
 // failed), 2 (wrong usage).
 //
-//   if (IsUseCommand(argv[1])) return RunUseCommand(argc - 1, argv + 1, Env);
+//   return RunUseCommand(argc - 1, argv + 1, Env);
 
 #ifndef TRAINER_CMD_USE_COMMANDS_H_
 #define TRAINER_CMD_USE_COMMANDS_H_
-
-#include <string_view>
 
 #include "trainer/config/trainer_config.h"
 
 namespace taas {
 
-bool IsUseCommand(std::string_view word);
-
-// `argv[0]` is the word.
+// `argv[0]` is export, eval or predict.
 int RunUseCommand(int argc, char** argv, const GetEnv& env);
 
 }  // namespace taas

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -32,7 +33,8 @@ absl::Status CheckFields(const json& value, const std::string& path,
   if (!value.is_object()) return InvalidField(path, "must be an object");
   for (const auto& [name, unused] : value.items()) {
     if (std::ranges::find(known, name) == known.end()) {
-      return InvalidField(path + "." + name, "unknown field");
+      const std::string meant = DidYouMean(name, {known.begin(), known.end()});
+      return InvalidField(path + "." + name, "unknown field" + (meant.empty() ? "" : "; " + meant));
     }
   }
   return absl::OkStatus();

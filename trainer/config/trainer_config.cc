@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "operator/base/closest_name.h"
 #include "operator/base/hash.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -63,7 +64,9 @@ absl::Status CheckFields(const Json& object, const std::string& path,
       list += (list.empty() ? "" : ", ") + std::string(field);
     }
     if (!found) {
-      return Bad((path.empty() ? "" : path + ".") + name, "unknown field; known are " + list);
+      const std::string meant = DidYouMean(name, {known.begin(), known.end()});
+      return Bad((path.empty() ? "" : path + ".") + name,
+                 "unknown field; " + (meant.empty() ? "known are " + list : meant));
     }
   }
   return absl::OkStatus();
@@ -215,7 +218,8 @@ absl::Status ReadUpdate(const Json& object, TrainerConfig* config) {
   Json update = Json{{"name", "sgd"}, {"learningRate", 0.1}};
   if (const auto given = object.find("optimizer"); given != object.end()) {
     if (!given->is_object()) return Bad("optimizer", "must be an object, is " + given->dump());
-    update = *given;
+    // Defaults are field by field, as an API server puts them in.
+    update.update(*given);
     if (update.contains("movingAverage")) return Bad("optimizer.movingAverage", "unknown field");
   }
   RETURN_IF_ERROR(TakeGradientWork(&update, config));

@@ -69,6 +69,18 @@ TrainerConfig WithStrategy(const std::string& strategy) {
   return config.value_or(TrainerConfig{});
 }
 
+// `taas-trainer --learning_rate=0.01` was refused: "optimizer.name: must be one of sgd, …".
+TEST(TrainerConfigTest, WhatTheOptimizerDoesNotSayIsAsAServerSetsIt) {
+  const auto optimizer = [](const std::string& json) {
+    const auto config =
+        ParseTrainerConfig(R"({"model":{},"data":{},"maxSteps":1,"optimizer":)" + json + "}");
+    EXPECT_THAT(config, IsOk());
+    return config.value_or(TrainerConfig{}).optimizer;
+  };
+  EXPECT_EQ(optimizer(R"({"learningRate":0.01})"), R"({"learningRate":0.01,"name":"sgd"})");
+  EXPECT_EQ(optimizer(R"({"name":"adam"})"), R"({"learningRate":0.1,"name":"adam"})");
+}
+
 TEST(TrainerConfigTest, NothingSaidMeansAsyncPlainGradientDescentWithoutExtras) {
   const TrainerConfig config = WithStrategy("{}");
   EXPECT_EQ(config.strategy, StrategyType::kParameterServer);

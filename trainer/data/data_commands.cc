@@ -1,12 +1,15 @@
 #include "trainer/data/data_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "operator/base/closest_name.h"
 #include "operator/base/file_system.h"
 #include "operator/base/terminal_text.h"
 #include "trainer/data/convert.h"
@@ -161,11 +164,28 @@ Words Sort(int argc, char** argv) {
   return words;
 }
 
+std::vector<std::string> Verbs() { return {"fetch", "inspect", "convert"}; }
+std::vector<std::string> Sets() {
+  std::vector<std::string> names;
+  for (const DataSet& set : DataSets()) names.push_back(set.name);
+  return names;
+}
+std::vector<std::string> Formats() { return {"idx", "tfrecord", "cifar10", "cifar100"}; }
+std::vector<std::string> Options() { return {"--generate", "--from", "--to", "--help"}; }
+
+// "; did you mean …?", or else what there is.
+std::string Instead(const std::string& word, const std::vector<std::string>& known) {
+  if (const std::string meant = DidYouMean(word, known); !meant.empty()) return "; " + meant;
+  std::string list;
+  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+  return "; there is " + list;
+}
+
 // Of fetch, behind the verb.
 std::string WhatIsWrongToFetch(const std::vector<std::string>& rest) {
   if (rest.empty()) return "fetch: which set? `data fetch mnist DIR`";
   if (FindSet(rest[0]) == nullptr) {
-    return "fetch: there is no set \"" + rest[0] + "\" to fetch, only mnist";
+    return "fetch: there is no set \"" + rest[0] + "\" to fetch" + Instead(rest[0], Sets());
   }
   const std::string what = "fetch " + rest[0] + ": ";
   if (rest.size() < 2 || rest[1].empty()) return what + "into which directory?";
@@ -181,7 +201,15 @@ std::string WhatIsWrongToConvert(const Words& words) {
   const bool idx = (from == "idx" && to == "tfrecord") || (from == "tfrecord" && to == "idx");
   const bool cifar = (CifarOf(from) && to == "tfrecord") || (from == "tfrecord" && CifarOf(to));
   const bool records = from == "tfrecord" && to == "tfrecord";
-  if (!idx && !cifar && !records) return "convert: from " + from + " to " + to + " is none";
+  for (const auto& [flag, format] : {std::pair("--from", from), std::pair("--to", to)}) {
+    const std::vector<std::string> known = Formats();
+    if (std::find(known.begin(), known.end(), format) != known.end()) continue;
+    return "convert: " + std::string(flag) + ": there is no format \"" + format + "\"" +
+           Instead(format, known);
+  }
+  if (!idx && !cifar && !records) {
+    return "convert: from " + from + " to " + to + " is none: one of the two is tfrecord";
+  }
   const size_t wanted = idx ? 3 : 2;
   const size_t given = words.plain.size() - 1;
   if (given == wanted) return "";
@@ -195,8 +223,8 @@ std::string WhatIsWrong(const Words& words) {
   const std::vector<std::string> rest(words.plain.begin() + (words.plain.empty() ? 0 : 1),
                                       words.plain.end());
   if (verb != "fetch" && verb != "inspect" && verb != "convert") {
-    return (verb.empty() ? "" : "there is no \"" + verb + "\": ") +
-           std::string("say fetch, inspect or convert");
+    return verb.empty() ? "say fetch, inspect or convert"
+                        : "there is no command \"" + verb + "\"" + Instead(verb, Verbs());
   }
   if (verb != "fetch" && words.generate) return verb + ": --generate is of fetch";
   if (verb != "convert" && !(words.from.empty() && words.to.empty())) {
@@ -213,17 +241,19 @@ namespace {
 
 int Run(int argc, char** argv) {
   const Words words = Sort(argc, argv);
-  if (words.help) {
+  // As with kubectl, who says nothing wants to see the help.
+  if (words.help || argc < 2) {
     std::fputs(kHelp, stdout);
     return kOk;
   }
   if (!words.unknown.empty()) {
-    std::fprintf(stderr, "data: unknown option %s; `data --help` has all forms\n",
-                 words.unknown.c_str());
+    const std::string instead = Instead(words.unknown, Options());
+    std::fprintf(stderr, "data: there is no option %s%s\n`data --help` has all forms\n",
+                 words.unknown.c_str(), instead.c_str());
     return kUsage;
   }
   if (const std::string wrong = WhatIsWrong(words); !wrong.empty()) {
-    std::fprintf(stderr, "data: %s; `data --help` has all forms\n", wrong.c_str());
+    std::fprintf(stderr, "data: %s\n`data --help` has all forms\n", wrong.c_str());
     return kUsage;
   }
   const std::vector<std::string> rest(words.plain.begin() + 1, words.plain.end());

@@ -17,7 +17,6 @@ namespace taas {
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kUsage = 2;
 
 constexpr char kAbout[] =
     "Shows what files hold: the tensors of a checkpoint (its prefix, one of its files, or a\n"
@@ -48,7 +47,7 @@ int RunInspectCommand(int argc, char** argv) {
   app.AddOption("-o,--output", &output, "text or json, one line for each PATH")
       .OneOf({"text", "json"});
   const std::optional<int> ended = app.Parse(argc, argv);
-  if (ended.has_value()) return *ended == 0 ? 0 : kUsage;
+  if (ended.has_value()) return *ended;
   PosixFileSystem files;
   int code = 0;
   for (const std::string& path : paths) {

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "operator/base/check.h"
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/config/spec_fields.h"
@@ -197,8 +198,11 @@ absl::Status CheckColumns(const NamedModel& model, const ModelSpec& spec) {
 absl::Status CheckSpec(const ModelSpec& spec) {
   const NamedModel* model = FindModel(spec.name);
   if (model == nullptr) {
-    return InvalidField("model.name", "there is no model \"" + spec.name +
-                                          "\"; known: " + KnownModels());
+    std::vector<std::string> names;
+    for (const NamedModel& known : Models()) names.push_back(known.name);
+    const std::string meant = DidYouMean(spec.name, names);
+    return InvalidField("model.name", "there is no model \"" + spec.name + "\"; " + meant +
+                                          (meant.empty() ? "" : " ") + "known: " + KnownModels());
   }
   if (model->hidden_needed && spec.hidden.empty()) {
     return InvalidField("model.hidden",

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "absl/strings/str_split.h"
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "trainer/optimizer/rule.h"
 
@@ -86,8 +88,10 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Optimizer::Make(const OptimizerOption
   RETURN_IF_ERROR(CheckOptions(options));
   std::unique_ptr<Optimizer> rule = MakeRule(options);
   if (rule != nullptr) return rule;
+  const std::string meant = DidYouMean(options.name, absl::StrSplit(KnownOptimizers(), ", "));
   return absl::InvalidArgumentError("optimizer.name: there is no optimizer \"" + options.name +
-                                    "\"; known: " + KnownOptimizers());
+                                    "\"; " + meant + (meant.empty() ? "" : " ") +
+                                    "known: " + KnownOptimizers());
 }
 
 }  // namespace taas

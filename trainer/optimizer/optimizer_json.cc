@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/optimizer/learning_rate_json.h"
@@ -48,7 +50,12 @@ absl::Status CheckFields(const Json& object, const std::string& optimizer) {
     for (const Field& field : kFields) {
       if (key == field.name) found = &field;
     }
-    if (found == nullptr) return Bad("optimizer." + key + ": unknown field");
+    if (found == nullptr) {
+      std::vector<std::string> names;
+      for (const Field& field : kFields) names.emplace_back(field.name);
+      const std::string meant = DidYouMean(key, names);
+      return Bad("optimizer." + key + ": unknown field" + (meant.empty() ? "" : "; " + meant));
+    }
     const auto& of = found->of;
     if (of.size() == 0 || std::find(of.begin(), of.end(), optimizer) != of.end()) continue;
     std::string owners;
