@@ -230,6 +230,7 @@ absl::Status Session::State::MakeModelState() {
     }
   }
   wanted.gradients = !wanted.order.empty();
+  gradient_order = wanted.order;
   sizes.gradients = wanted.gradients;
   ASSIGN_OR_RETURN(model, ModelState::Make(device, variables, std::move(wanted)));
   sizes.elements = model->elements();
@@ -348,6 +349,22 @@ void Session::State::MakeRunner() {
   if (!ops.empty()) rest.device = ops.back().device;
   ops.push_back(std::move(rest));
   trace = options.trace->AddTrack(options.trace_name, std::move(ops), options.inter_op_threads);
+}
+
+GradientWatch::Uses Session::State::GradientUses() const {
+  GradientWatch::Uses uses(gradient_order.size());
+  for (size_t i = 0; i < gradient_order.size(); ++i) {
+    const int buffer = BufferOf(gradients[gradient_order[i]]);
+    for (size_t step = 0; step < schedule.steps.size(); ++step) {
+      const ScheduledStep& scheduled = schedule.steps[step];
+      if (std::ranges::count(scheduled.inputs, buffer) == 0 &&
+          std::ranges::count(scheduled.outputs, buffer) == 0) {
+        continue;
+      }
+      uses[i].push_back(static_cast<int>(step));
+    }
+  }
+  return uses;
 }
 
 std::vector<TensorType> Session::State::InputTypes(const Node& node) const {
