@@ -59,7 +59,9 @@ struct Session::State {
   absl::Status MakeModelState();
   absl::Status PlaceArena();
   void MakeRunner();
-  // By gradient, in their order: the steps that write or read it.
+  // The steps that write or read the gradient of a variable, ascending.
+  std::vector<int> StepsWithGradient(size_t variable) const;
+  // By gradient, in their order.
   GradientWatch::Uses GradientUses() const;
 
   void Bind(int buffer, void* memory);

@@ -41,6 +41,8 @@ constexpr int64_t kRows = 1'700, kWidth = 3, kIds = 4, kFeatures = 9, kHidden = 
 constexpr BucketLimits kSmall{.elements_min = 1, .beside_min = 0};
 constexpr int kCores = 1;
 constexpr std::chrono::seconds kLong{60};
+// Below what a small test may take, so that it says what has not come.
+constexpr std::chrono::seconds kPatience{30};
 
 // Differentiation goes backwards, so the table's gradient is there before those of the layers.
 Graph TwoBranches() {
@@ -162,6 +164,15 @@ void InEpoch(const Ranks& ranks, size_t count, uint32_t number, int64_t step,
   for (std::thread& thread : threads) thread.join();
 }
 
+// All buckets that can be are exchanged, and the step is not.
+void AwaitBuckets(const Ring& ring) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (ring.exchanged_beside() + 1 < ring.buckets() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(ring.exchanged_beside(), ring.buckets() - 1);
+}
+
 void TrainSteps(const Ranks& ranks, int64_t steps) {
   const auto count = static_cast<int64_t>(ranks.size());
   InEpoch(ranks, ranks.size(), 1, 0, [&](Rank& rank, int place) {
@@ -187,18 +198,13 @@ TEST(RingOverlapTest, TheTablesGradientIsThereBeforeThoseOfTheLayers) {
 
 TEST(RingOverlapTest, BucketsAreExchangedBeforeTheLossesAndWhatTheyTakeIsHidden) {
   const Ranks ranks = MakeRanks(3, kSmall);
-  std::atomic<int> computed = 0;
+  std::atomic<int> have_seen = 0;
   InEpoch(ranks, 3, 1, 0, [&](Rank& rank, int place) {
-    const auto until = std::chrono::steady_clock::now() + kLong;
     EXPECT_TRUE(rank.Step(1, place, [&] {
-      ++computed;
-      // Nobody has said its loss yet: nobody does before all have seen this.
-      while (rank.ring().exchanged_beside() + 1 < rank.ring().buckets() &&
-             std::chrono::steady_clock::now() < until) {
-        std::this_thread::yield();
-      }
-      EXPECT_EQ(rank.ring().exchanged_beside(), rank.ring().buckets() - 1);
-      while (computed < 3) std::this_thread::yield();
+      AwaitBuckets(rank.ring());
+      // Nobody says its loss before all have seen this.
+      ++have_seen;
+      while (have_seen < 3) std::this_thread::yield();
     }));
     const StepTimes& times = rank.ring().times();
     EXPECT_GT(times.hidden, Clock::Duration(0));
@@ -260,12 +266,8 @@ TEST(RingOverlapTest, AStepThatEndsBetweenBucketsLeavesNoTrace) {
         ASSERT_TRUE(rank.Step(step, 3 * step + place));
       }
       if (!loses_between) return;
-      const auto until = std::chrono::steady_clock::now() + kLong;
       EXPECT_FALSE(rank.Step(kBefore + 1, 100 + place, [&] {
-        while (rank.ring().exchanged_beside() + 1 < rank.ring().buckets() &&
-               std::chrono::steady_clock::now() < until) {
-          std::this_thread::yield();
-        }
+        AwaitBuckets(rank.ring());
         ++between;
         while (between < 3) std::this_thread::yield();
         if (place == 2) rank.ring().Abort(1);
