@@ -26,8 +26,8 @@ constexpr int kLayers = 5;
 constexpr int64_t kUnits = 12, kBatch = 4;
 
 // One weight matrix is used twice, so that its gradient is the sum of two; with a penalty each is.
-// The gradient of `u` is that of the last layer's output, too, so that much is computed from it, and
-// that of `v` is a copy of it, which is made last.
+// The gradient of `u` is that of the last layer's output, too, so that much is computed from it,
+// and that of `v` is a copy of it, which is made last.
 Graph Layers(bool penalty = false) {
   Graph graph;
   Value x = graph.Input("x", {DType::kFloat32, Shape({kBatch, kUnits})});
