@@ -20,6 +20,7 @@ std::optional<RankShares> SharesOf(const wire::Report& report) {
   return RankShares{.compute = share(report.shares().compute()),
                     .wait = share(report.shares().wait()),
                     .exchange = share(report.shares().exchange()),
+                    .hidden = share(report.shares().hidden()),
                     .bytes_per_step = std::max<int64_t>(0, report.shares().bytes_per_step())};
 }
 

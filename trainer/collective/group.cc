@@ -24,11 +24,11 @@ Group::Group(Options options)
 
 Group::~Group() { close(abort_event_); }
 
-absl::Status Group::Run(Exchange& exchange) {
+absl::Status Group::RunWith(Exchange& exchange, bool spins) {
   if (mover_.failed()) {
     return absl::FailedPreconditionError("all-reduce in a group that has failed before");
   }
-  absl::Status status = Drive(exchange);
+  absl::Status status = Drive(exchange, spins);
   if (status.ok()) return status;
   mover_.Fail();
   // Peers that close because of it may be seen before the reason.
@@ -44,7 +44,7 @@ void Group::Abort() {
   [[maybe_unused]] const ssize_t written = write(abort_event_, &one, sizeof(one));
 }
 
-absl::Status Group::Drive(Exchange& exchange) {
+absl::Status Group::Drive(Exchange& exchange, bool spins) {
   auto idle_since = std::chrono::steady_clock::time_point::max();
   while (!exchange.done()) {
     if (aborted_) return absl::AbortedError("all-reduce: aborted");
@@ -53,7 +53,7 @@ absl::Status Group::Drive(Exchange& exchange) {
       idle_since = std::chrono::steady_clock::time_point::max();
       continue;
     }
-    if (spins_) {
+    if (spins) {
       const auto now = std::chrono::steady_clock::now();
       if (idle_since > now) idle_since = now;
       if (now - idle_since < kSpinMax) continue;

@@ -4,8 +4,8 @@
 // Whoever waits spins for a moment, since a peer on an idle core answers sooner than a sleeper
 // wakes, and then sleeps in poll.
 //
-// Ownership: owns its links. Threads: Run from one at a time; Abort from any. Errors: Unavailable,
-// naming the rank, for a peer that has gone; Aborted after Abort; an exchange's own.
+// Ownership: owns its links. Threads: Run and RunBeside from one at a time; Abort from any. Errors:
+// Unavailable, naming the rank, for a peer that has gone; Aborted after Abort; an exchange's own.
 //
 //   Group group({.place = {4, 1}, .links = std::move(links), .spins = true});
 //   RETURN_IF_ERROR(group.Run(exchange));
@@ -53,14 +53,17 @@ class Group {
 
   const Place& place() const { return place_; }
   // Until it is done. It was begun, and is for this place.
-  absl::Status Run(Exchange& exchange);
+  absl::Status Run(Exchange& exchange) { return RunWith(exchange, spins_); }
+  // The same beside what computes: whoever waits sleeps at once, and leaves the core to that.
+  absl::Status RunBeside(Exchange& exchange) { return RunWith(exchange, /*spins=*/false); }
   // Ends what is under way, and everything after it, here and on every peer.
   void Abort();
   // Whose link broke first, if that is why Run failed.
   std::optional<int> lost() const { return lost_; }
 
  private:
-  absl::Status Drive(Exchange& exchange);
+  absl::Status RunWith(Exchange& exchange, bool spins);
+  absl::Status Drive(Exchange& exchange, bool spins);
   absl::Status Await(Exchange& exchange);
 
   const Place place_;

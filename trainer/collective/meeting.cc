@@ -20,6 +20,8 @@ using comm::FrameType;
 
 // Of a job's name and token.
 constexpr uint64_t kGreetingBytesMax = 1 << 10;
+// Of terms: a line that people can read.
+constexpr uint64_t kTermsBytesMax = 8 << 10;
 // Ranks have 16 bits in frames.
 constexpr uint32_t kRanksMax = 1 << 16;
 
@@ -43,7 +45,8 @@ void Meeting::Serve(comm::Channel& channel) {
   channel.LimitSilence(options_.patience);
   const absl::Status status = Admit(channel);
   if (status.ok()) return;
-  Log(absl::IsDataLoss(status) ? LogLevel::kWarning : LogLevel::kDebug,
+  const bool notable = absl::IsDataLoss(status) || absl::IsInvalidArgument(status);
+  Log(notable ? LogLevel::kWarning : LogLevel::kDebug,
       "connection of a rank closed", {{"why", std::string(status.message())}});
 }
 
@@ -59,11 +62,30 @@ absl::Status Meeting::Admit(comm::Channel& channel) {
                   "the caller is of another job or attempt, or does not have this job's token");
   }
   ASSIGN_OR_RETURN(const FrameHead meet, channel.ReceiveHead());
-  if (meet.type != FrameType::kMeet || meet.payload_bytes != 0 || meet.rank >= kRanksMax) {
+  if (meet.type != FrameType::kMeet || meet.payload_bytes > kTermsBytesMax ||
+      meet.rank >= kRanksMax) {
     return absl::DataLossError(channel.peer() + " does not go on with MEET but with " +
                                comm::FrameTypeName(meet.type));
   }
+  ASSIGN_OR_RETURN(const std::string theirs, channel.ReceiveText(meet.payload_bytes));
+  if (const std::string own = terms(); theirs != own) {
+    const std::string sentence = "rank " + std::to_string(meet.rank) + " comes with " + theirs +
+                                 ", and here it is " + own +
+                                 ": ranks must have the same program and model";
+    (void)Refuse(channel, comm::Refusal::kInvalid, sentence);
+    return absl::InvalidArgumentError(channel.peer() + " refused: " + sentence);
+  }
   return Keep(channel, meet.generation, static_cast<int>(meet.rank));
+}
+
+void Meeting::SetTerms(std::string terms) {
+  std::lock_guard lock(mutex_);
+  terms_ = std::move(terms);
+}
+
+std::string Meeting::terms() const {
+  std::lock_guard lock(mutex_);
+  return terms_;
 }
 
 absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
@@ -117,18 +139,26 @@ void Meeting::Cancel(uint32_t epoch) {
 absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int rank) const {
   const std::string& address = call.addresses[static_cast<size_t>(rank)];
   const std::string name = RankName(rank, address);
-  ASSIGN_OR_RETURN(const auto channel,
-                   comm::Channel::Connect(address, {.patience = options_.patience}));
+  auto connected = comm::Channel::Connect(address, {.patience = options_.patience});
+  // An address that is none is nothing that this rank could do better.
+  if (absl::IsInvalidArgument(connected.status())) {
+    return absl::UnavailableError("call " + name + ": " +
+                                  std::string(connected.status().message()));
+  }
+  ASSIGN_OR_RETURN(const auto channel, std::move(connected));
   channel->LimitSilence(options_.patience);
   RETURN_IF_ERROR(channel->Send({.type = FrameType::kHello}, options_.job));
   RETURN_IF_ERROR(channel->Send({.type = FrameType::kMeet,
                                  .generation = call.epoch,
-                                 .rank = static_cast<uint32_t>(call.rank)}));
+                                 .rank = static_cast<uint32_t>(call.rank)},
+                                terms()));
   ASSIGN_OR_RETURN(const FrameHead answer, channel->ReceiveHead());
   if (answer.type == FrameType::kRefused) {
     ASSIGN_OR_RETURN(const std::string why, channel->ReceiveText(answer.payload_bytes));
-    return absl::FailedPreconditionError(name + " refuses rank " + std::to_string(call.rank) +
-                                         ": " + why);
+    const bool terms = answer.refusal == static_cast<uint32_t>(comm::Refusal::kInvalid);
+    return absl::Status(terms && rank == 0 ? absl::StatusCode::kInvalidArgument
+                                           : absl::StatusCode::kFailedPrecondition,
+                        name + " refuses rank " + std::to_string(call.rank) + ": " + why);
   }
   if (answer.type != FrameType::kMeet) {
     return absl::DataLossError(name + " answers MEET with " +

@@ -2,12 +2,14 @@
 // behind it. What comes of it is a link to each.
 //
 // A rank that calls before this one knows of the epoch is kept until it does; one of an epoch that
-// is over is refused, and told of the present one (meeting_book.h decides).
+// is over is refused, and told of the present one (meeting_book.h decides). One whose terms are not
+// those of this rank is refused with both: what each is going to send would be added to other
+// numbers than it is of.
 //
 // Ownership: borrows channels while Serve lasts; the links are the caller's. Threads: Serve on any,
 // Meet from one at a time, Cancel from any. Errors: Unavailable, naming the rank that could not be
-// called or has not called in time; FailedPrecondition where a peer is at a later epoch; Aborted
-// after Cancel.
+// called or has not called in time; FailedPrecondition where a peer is at a later epoch, or has
+// other terms; InvalidArgument where rank 0 has, whose terms count; Aborted after Cancel.
 //
 //   Meeting meeting({.job = JobKey(job)});
 //   auto listener = comm::Listener::Open({}, [&](comm::Channel& c) { meeting.Serve(c); });
@@ -49,6 +51,8 @@ class Meeting {
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
+  // A line that must be the same on all ranks that meet; before anybody calls.
+  void SetTerms(std::string terms);
   // Until the caller is known and its connection kept, or refused.
   void Serve(comm::Channel& channel);
   // By rank; none at the own place.
@@ -79,6 +83,7 @@ class Meeting {
   };
   using Links = std::vector<std::unique_ptr<Link>>;
 
+  std::string terms() const;
   absl::Status Admit(comm::Channel& channel);
   absl::Status Keep(comm::Channel& channel, uint32_t epoch, int rank);
   absl::StatusOr<std::unique_ptr<Link>> CallRank(const Call& call, int rank) const;
@@ -89,8 +94,9 @@ class Meeting {
   absl::StatusOr<std::unique_ptr<Link>> MakeLink(int socket, std::string name) const;
 
   const Options options_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;  // Of what follows.
   std::condition_variable changed_;
+  std::string terms_;
   MeetingBook<Caller> book_;
 };
 

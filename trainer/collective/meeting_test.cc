@@ -112,6 +112,38 @@ TEST(MeetingTest, ARankOfAnEarlierEpochIsRefusedAndTheOthersGoOn) {
   MeetAndSum(ranks, 5);
 }
 
+absl::Status MeetAs(const Ranks& ranks, int rank) {
+  return ranks[static_cast<size_t>(rank)]
+      ->meeting.Meet({.epoch = 1, .rank = rank, .addresses = AddressesOf(ranks)})
+      .status();
+}
+
+TEST(MeetingTest, ARankOfOtherTermsThanRankZeroIsRefusedWithBoth) {
+  const Ranks ranks = Make(2);
+  ranks[0]->meeting.SetTerms("buckets of 9");
+  ranks[1]->meeting.SetTerms("buckets of 7");
+  EXPECT_THAT(
+      MeetAs(ranks, 1),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("rank 0 at " + ranks[0]->address() +
+                         " refuses rank 1: rank 1 comes with buckets of 7, and here it is "
+                         "buckets of 9: ranks must have the same program and model")));
+}
+
+// It is like rank 0, whose terms count: what is wrong is not its own.
+TEST(MeetingTest, ARankThatAnotherOneOfOtherTermsRefusesIsNotToBlame) {
+  const Ranks ranks = Make(3);
+  ranks[1]->meeting.SetTerms("buckets of 7");
+  std::thread first([&] {
+    EXPECT_THAT(MeetAs(ranks, 0), StatusIs(absl::StatusCode::kAborted));
+  });
+  EXPECT_THAT(MeetAs(ranks, 2), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                         HasSubstr("rank 1 at " + ranks[1]->address() +
+                                                   " refuses rank 2: rank 2 comes with ")));
+  ranks[0]->meeting.Cancel(1);
+  first.join();
+}
+
 TEST(MeetingTest, ARankThatWaitsForAnEpochThatIsOverIsTold) {
   const Ranks ranks = Make(3);
   const std::vector<std::string> addresses = AddressesOf(ranks);

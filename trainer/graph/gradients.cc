@@ -99,7 +99,13 @@ absl::StatusOr<std::vector<Value>> AddGradients(Graph* graph, Value loss,
   // Backwards through node ids: every consumer of a value comes before its producer.
   for (NodeId id = loss.node; id >= 0; --id) {
     if (!wanted[static_cast<size_t>(id)]) continue;
-    if (graph->nodes()[static_cast<size_t>(id)].inputs.empty()) continue;
+    if (graph->nodes()[static_cast<size_t>(id)].inputs.empty()) {
+      // Its parts are all there, and are added now and not behind everything else: a gradient that
+      // is whole early can be exchanged beside the rest.
+      graph->SetDevice(device);
+      contributions.Sum({id, 0});
+      continue;
+    }
     RETURN_IF_ERROR(Differentiate(graph, id, wanted, &contributions));
   }
   graph->SetDevice(device);

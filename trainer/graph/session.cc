@@ -75,6 +75,35 @@ absl::Status Session::SetGradientRows(size_t i, std::span<const int32_t> rows) {
   return absl::OkStatus();
 }
 
+std::vector<OrderedGradient> Session::gradient_order() const {
+  const State& state = *state_;
+  std::vector<double> done;  // By step.
+  for (const ScheduledStep& step : state.schedule.steps) {
+    const OpCost cost = state.CostOf(step.node);
+    done.push_back((done.empty() ? 0 : done.back()) + cost.flops + cost.bytes);
+  }
+  const GradientWatch::Uses uses = state.GradientUses();
+  std::vector<OrderedGradient> order;
+  int last = 0;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    last = std::max(last, uses[i].back());
+    const bool ends = i + 1 == uses.size();
+    order.push_back({.variable = state.gradient_order[i],
+                     .end = ends ? state.model->trained_elements()
+                                 : state.model->at(state.gradient_order[i + 1]),
+                     .done = ends ? 1 : done[static_cast<size_t>(last)] / done.back()});
+  }
+  return order;
+}
+
+void Session::WatchGradients(std::function<void(size_t count)> there) {
+  CHECK(state_->under_way.empty()) << "a step is under way";
+  state_->watch = there == nullptr
+                      ? nullptr
+                      : std::make_unique<GradientWatch>(state_->GradientUses(),
+                                                        state_->steps.size(), std::move(there));
+}
+
 absl::Status Session::UseVariable(size_t i, const TensorRef& values) {
   CHECK(i < state_->variables.size() && values.count() == state_->variables[i].count)
       << "use variable " << i << ": " << values.count() << " elements";

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -119,6 +120,15 @@ struct OpInfo {
   std::string Text() const;
 };
 
+// One of the gradients in the order in which they lie in ModelState::trained_gradients().
+struct OrderedGradient {
+  size_t variable = 0;
+  size_t end = 0;  // Elements up to where the next begins.
+  // Of the work of a kTrain run (flops and bytes), what is done when it and all before it are
+  // there: rises to 1. The same in every process that has the graph.
+  double done = 0;
+};
+
 // What the memory plan came to.
 struct MemoryReport {
   size_t variable_bytes = 0;
@@ -159,6 +169,14 @@ class Session {
   // The caller has written other rows into gradient(i) too: `rows` are all, and its memory stays
   // as it is until the next kTrain run. Of a gradient that lists rows only.
   absl::Status SetGradientRows(size_t i, std::span<const int32_t> rows);
+  // Of all that are trained; empty where there are no gradients.
+  std::vector<OrderedGradient> gradient_order() const;
+  // In kTrain runs from now on `there` is told how many of gradient_order() are there and are not
+  // used by the run any more: numbers that rise, one call at a time, by threads of the run. It is
+  // told of none where they come with the end of the run only: the host does not see them or
+  // launches ahead of the device, or what was appended to kTrain changes them. Null: nobody is
+  // told.
+  void WatchGradients(std::function<void(size_t count)> there);
   // Later runs have these values, as many as the variable has: read and written where they lie if
   // the device's kernels can, else copied, now.
   absl::Status UseVariable(size_t i, const TensorRef& values);

@@ -102,6 +102,11 @@ absl::Status Session::State::Launch(RunKind kind, Turn& turn) {
                           .block = device_block(),
                           .program = static_cast<int>(kind)};
   if (kind == RunKind::kTrain) arguments.rest = after_gradients;
+  const bool ends_in_order = device.host_sees_memory() && !device.prefers_programs();
+  if (kind == RunKind::kTrain && watch != nullptr && ends_in_order && after_gradients.empty()) {
+    watch->Begin();
+    arguments.watch = watch.get();
+  }
   if (kind == RunKind::kStep) arguments.rest = after_all;
   const bool counted = trace != nullptr && !forward;
   if (counted && trace->Begin()) arguments.trace = trace;

@@ -230,6 +230,11 @@ absl::Status Session::State::MakeModelState() {
     }
   }
   wanted.gradients = !wanted.order.empty();
+  // One that the run goes on to read is not there before it has.
+  std::ranges::stable_sort(wanted.order, {}, [this](size_t variable) {
+    return StepsWithGradient(variable).back();
+  });
+  gradient_order = wanted.order;
   sizes.gradients = wanted.gradients;
   ASSIGN_OR_RETURN(model, ModelState::Make(device, variables, std::move(wanted)));
   sizes.elements = model->elements();
@@ -348,6 +353,24 @@ void Session::State::MakeRunner() {
   if (!ops.empty()) rest.device = ops.back().device;
   ops.push_back(std::move(rest));
   trace = options.trace->AddTrack(options.trace_name, std::move(ops), options.inter_op_threads);
+}
+
+std::vector<int> Session::State::StepsWithGradient(size_t variable) const {
+  const int buffer = BufferOf(gradients[variable]);
+  std::vector<int> found;
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    const ScheduledStep& step = schedule.steps[i];
+    const bool uses = std::ranges::count(step.inputs, buffer) > 0 ||
+                      std::ranges::count(step.outputs, buffer) > 0;
+    if (uses) found.push_back(static_cast<int>(i));
+  }
+  return found;
+}
+
+GradientWatch::Uses Session::State::GradientUses() const {
+  GradientWatch::Uses uses;
+  for (const size_t variable : gradient_order) uses.push_back(StepsWithGradient(variable));
+  return uses;
 }
 
 std::vector<TensorType> Session::State::InputTypes(const Node& node) const {

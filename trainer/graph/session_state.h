@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "trainer/graph/device.h"
+#include "trainer/graph/gradient_watch.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/memory_uses.h"
 #include "trainer/graph/model_state.h"
@@ -58,6 +59,10 @@ struct Session::State {
   absl::Status MakeModelState();
   absl::Status PlaceArena();
   void MakeRunner();
+  // The steps that write or read the gradient of a variable, ascending.
+  std::vector<int> StepsWithGradient(size_t variable) const;
+  // By gradient, in their order.
+  GradientWatch::Uses GradientUses() const;
 
   void Bind(int buffer, void* memory);
   // Zeroes the rows that callers have set, and forgets those of the run before.
@@ -165,6 +170,9 @@ struct Session::State {
   std::unique_ptr<ModelState> model;
   std::vector<Value> variable_values;
   std::vector<Value> gradients;  // Per variable; invalid where it is not trainable.
+  // Variables that have one, in the order in which they lie in the model.
+  std::vector<size_t> gradient_order;
+  std::unique_ptr<GradientWatch> watch;  // Null: nobody wants to know.
   // Whether a gradient lists its rows, as outputs 1 and 2 of its node; or what a caller has set.
   struct RowList {
     bool listed = false;

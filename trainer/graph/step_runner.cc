@@ -68,9 +68,14 @@ absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& argu
                         .index = step,
                         .stream = &stream};
   const auto launch = [&] { return stream.Launch(runnable.kernel, call); };
-  if (arguments.trace != nullptr) return Traced(step, thread, arguments, launch);
-  absl::Status status = launch();
-  if (status.ok() && !threads_.empty()) status = stream.Synchronize();
+  absl::Status status;
+  if (arguments.trace != nullptr) {
+    status = Traced(step, thread, arguments, launch);
+  } else {
+    status = launch();
+    if (status.ok() && !threads_.empty()) status = stream.Synchronize();
+  }
+  if (status.ok() && arguments.watch != nullptr) arguments.watch->OnStep(step);
   return status;
 }
 

@@ -52,6 +52,14 @@ struct RunnableStep {
   void* scratch = nullptr;
 };
 
+// Who wants to know of steps while a run goes on.
+class StepWatch {
+ public:
+  virtual ~StepWatch() = default;
+  // It has ended well. Called by the thread that ran it, of several at once.
+  virtual void OnStep(int step) = 0;
+};
+
 // Forward, gradients, whole steps.
 inline constexpr int kProgramsMax = 3;
 
@@ -64,6 +72,9 @@ struct StepArguments {
   // What follows the steps, the same for each `program` number.
   std::span<StepRest* const> rest{};
   int program = 0;  // Below kProgramsMax: of runs that launch the same.
+  // Told of each step that has ended. Null where a launched step has not ended: of a device that
+  // goes on by itself.
+  StepWatch* watch = nullptr;
 };
 
 struct StepFailure {

@@ -145,6 +145,7 @@ wire::Report Member::MakeReport() const {
     shares.set_compute(now.shares->compute);
     shares.set_wait(now.shares->wait);
     shares.set_exchange(now.shares->exchange);
+    shares.set_hidden(now.shares->hidden);
     shares.set_bytes_per_step(now.shares->bytes_per_step);
   }
   return report;

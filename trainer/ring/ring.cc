@@ -3,52 +3,156 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "operator/base/status.h"
 #include "trainer/collective/exchange.h"
 
 namespace taas {
+namespace {
 
 using collective::Group;
 
-Ring::Ring(collective::Meeting& meeting, Session& session, int cores)
-    : meeting_(meeting), session_(session), cores_(cores), core_(session.model()) {}
+std::vector<size_t> EndsOf(const std::vector<Bucket>& buckets) {
+  std::vector<size_t> ends;
+  for (const Bucket& bucket : buckets) ends.push_back(bucket.elements);
+  return ends;
+}
+
+float SecondsOf(Clock::Duration duration) {
+  return std::chrono::duration<float>(duration).count();
+}
+
+}  // namespace
+
+Ring::Ring(collective::Meeting& meeting, Session& session, int cores, const BucketLimits& limits)
+    : meeting_(meeting),
+      session_(session),
+      cores_(cores),
+      order_(session.gradient_order()),
+      buckets_(PlanBuckets(order_, limits)),
+      core_(session.model(), {.bucket_ends = EndsOf(buckets_)}) {
+  meeting_.SetTerms(BucketTerms(buckets_, order_, session.variables()));
+  if (buckets_.size() == 1) return;
+  beside_.reserve(buckets_.size());
+  side_ = std::make_unique<SideThread>([this](size_t buckets) { ExchangeBeside(buckets); });
+  session_.WatchGradients([this](size_t count) { GradientsAre(count); });
+}
+
+Ring::~Ring() {
+  if (side_ == nullptr) return;
+  EndBeside();
+  session_.WatchGradients(nullptr);
+}
 
 absl::Status Ring::Enter(const Epoch& epoch) {
   own_error_ = absl::OkStatus();
+  EndBeside();
   {
     std::lock_guard lock(mutex_);
     group_ = nullptr;
     epoch_ = epoch.number;
   }
   core_.Enter(epoch);
-  ASSIGN_OR_RETURN(auto links, meeting_.Meet({.epoch = epoch.number,
-                                              .rank = epoch.rank,
-                                              .addresses = epoch.addresses}));
+  auto links = meeting_.Meet({.epoch = epoch.number,
+                              .rank = epoch.rank,
+                              .addresses = epoch.addresses});
+  if (absl::IsInvalidArgument(links.status())) own_error_ = links.status();
+  RETURN_IF_ERROR(links.status());
   auto group = std::make_shared<Group>(Group::Options{
-      .place = core_.place(), .links = std::move(links), .spins = ranks() <= cores_});
+      .place = core_.place(), .links = *std::move(links), .spins = ranks() <= cores_});
   {
     std::lock_guard lock(mutex_);
     if (epoch.number <= over_) return absl::AbortedError("enter an epoch: it is over");
     group_ = std::move(group);
   }
-  return Exchange();
+  Clock::Time losses_came{};
+  absl::Status given = Exchange(&losses_came);
+  ended_ = clock_.Now();
+  return given;
 }
 
-absl::Status Ring::BeginStep(int64_t step) { return core_.BeginStep(step); }
+absl::Status Ring::BeginStep(int64_t step) {
+  EndBeside();
+  times_ = {};
+  told_ = 0;
+  beside_.clear();
+  bytes_beside_ = 0;
+  exchanged_beside_ = 0;
+  beside_status_ = absl::OkStatus();
+  RETURN_IF_ERROR(core_.BeginStep(step));
+  in_step_ = true;
+  return absl::OkStatus();
+}
+
+void Ring::GradientsAre(size_t count) {
+  if (!in_step_) return;
+  const size_t before = told_;
+  // The last one comes after the losses.
+  while (told_ + 1 < buckets_.size() && buckets_[told_].gradients <= count) ++told_;
+  if (told_ > before) side_->Tell(told_);
+}
+
+void Ring::ExchangeBeside(size_t buckets) {
+  if (!beside_status_.ok()) return;
+  core_.BucketsAre(buckets);
+  for (;;) {
+    const Clock::Time begun = clock_.Now();
+    const absl::StatusOr<collective::Exchange*> next = core_.Next();
+    beside_status_ = next.status();
+    if (!next.ok() || *next == nullptr) return;
+    beside_status_ = group_->RunBeside(**next);
+    if (!beside_status_.ok()) return;
+    bytes_beside_ += (*next)->bytes_to_send();
+    beside_.push_back({begun, clock_.Now()});
+    ++exchanged_beside_;
+  }
+}
+
+void Ring::EndBeside() {
+  if (side_ == nullptr) return;
+  // Nobody ends it: what is under way waits for others, who wait for this rank.
+  if (in_step_ && group_ != nullptr) group_->Abort();
+  in_step_ = false;
+  side_->Await();
+}
 
 absl::StatusOr<float> Ring::Mean(float loss) {
-  times_ = {};
-  own_error_ = core_.BeginMean(loss);
-  RETURN_IF_ERROR(own_error_);
-  const absl::Status exchanged = Exchange();
-  absl::StatusOr<float> mean = core_.EndMean(exchanged);
-  if (mean.ok() && std::isfinite(*mean)) {
-    if (absl::Status set = SetGradientRows(); !set.ok()) mean = std::move(set);
+  const Clock::Time computed = clock_.Now();
+  Clock::Time losses_came = computed;
+  in_step_ = false;
+  own_error_ = absl::OkStatus();
+  if (side_ != nullptr) side_->Await();
+  absl::Status exchanged = beside_status_;
+  if (exchanged.ok()) {
+    own_error_ = core_.BeginMean(loss, SecondsOf(computed - ended_));
+    RETURN_IF_ERROR(own_error_);
+    exchanged = Exchange(&losses_came);
   }
+  TakeTimes(computed, losses_came);
+  absl::StatusOr<float> mean = core_.EndMean(exchanged);
+  // Also where not all sums have come: what others have added to a table has to be cleared.
+  if (absl::Status set = SetGradientRows(); !set.ok()) mean = std::move(set);
   if (!mean.ok() && mean.status() != exchanged) own_error_ = mean.status();
   return mean;
+}
+
+void Ring::TakeTimes(Clock::Time computed, Clock::Time losses_came) {
+  times_.bytes += bytes_beside_;
+  for (const Span& span : beside_) {
+    times_.hidden += std::max(Clock::Duration(0), std::min(span.end, computed) - span.begin);
+  }
+  // With several buckets the losses come after others, which the network may be slow for: for the
+  // slowest rank all wait, and no longer than it took more than this one.
+  times_.wait = losses_came - computed;
+  if (buckets_.size() > 1) {
+    const std::chrono::duration<double> behind(core_.slowest() - SecondsOf(computed - ended_));
+    times_.wait = std::clamp(std::chrono::duration_cast<Clock::Duration>(behind),
+                             Clock::Duration(0), times_.wait);
+  }
+  ended_ = clock_.Now();
+  times_.exchange = ended_ - computed - times_.wait;
 }
 
 // Whatever rows the others have looked up, they are among all.
@@ -62,22 +166,15 @@ absl::Status Ring::SetGradientRows() {
   return absl::OkStatus();
 }
 
-absl::Status Ring::Exchange() {
-  Clock::Duration* took = &times_.wait;  // The losses come first.
-  for (Clock::Time begun = clock_.Now();;) {
+absl::Status Ring::Exchange(Clock::Time* losses_came) {
+  for (bool knew = false;;) {
     const absl::StatusOr<collective::Exchange*> next = core_.Next();
     own_error_ = next.status();
     RETURN_IF_ERROR(own_error_);
-    collective::Exchange* const exchange = *next;
-    if (exchange != nullptr) {
-      RETURN_IF_ERROR(group_->Run(*exchange));
-      times_.bytes += exchange->bytes_to_send();
-    }
-    const Clock::Time now = clock_.Now();
-    *took += now - begun;
-    if (exchange == nullptr) return absl::OkStatus();
-    begun = now;
-    took = &times_.exchange;
+    if (core_.knows_losses() && !std::exchange(knew, true)) *losses_came = clock_.Now();
+    if (*next == nullptr) return absl::OkStatus();
+    RETURN_IF_ERROR(group_->Run(**next));
+    times_.bytes += (*next)->bytes_to_send();
   }
 }
 

@@ -1,5 +1,12 @@
 // What a rank exchanges with the others, one vector after the other: the model at the beginning of
-// an epoch, and in each step the losses with what is added to moments, then the gradients.
+// an epoch, and in each step the gradients, bucket by bucket, with the losses and what is added to
+// moments before the last bucket.
+//
+//   | bucket 0 | bucket 1 | … | losses, moments | last bucket |
+//
+// So all buckets but the last can be exchanged while the last is computed; and where there is one
+// bucket only, a loss that is no number ends the step before a gradient is exchanged. The order is
+// the same on every rank, whenever its gradients are there.
 //
 // It says which exchange is next and what follows from it; who runs exchanges (ring.h with threads
 // and connections, a simulation with neither) runs them until there is none.
@@ -18,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,6 +49,9 @@ class RingCore {
   struct Options {
     size_t direct_elements_max = kDirectElementsMax;
     size_t chunk_elements = collective::kChunkElements;
+    // Where buckets of gradients end, in elements of the model's arena, ascending: the last is the
+    // arena's end. Empty: there is one.
+    std::vector<size_t> bucket_ends{};
   };
   explicit RingCore(ModelState& model) : RingCore(model, Options()) {}
   RingCore(ModelState& model, Options options);
@@ -52,24 +63,40 @@ class RingCore {
   // Before the gradients of `step` are computed: moments begin at zero, so that what is in them
   // afterwards is what the batch adds.
   absl::Status BeginStep(int64_t step);
-  // The losses and the gradients come next.
-  absl::Status BeginMean(float loss);
-  // Begun, and to be run until it is done, or the last if there is none (null). An exchange that
-  // was not done is not followed by another.
+  size_t buckets() const { return bucket_ends_.size(); }
+  // So many buckets are computed, and nobody else touches them: these may be exchanged, but the
+  // last. Where the host does not see gradients they wait for BeginMean.
+  void BucketsAre(size_t computed) { computed_ = computed; }
+  // All are, and the losses come too. `took`: the seconds since the last step's exchanges, which
+  // ranks tell each other where there are several buckets.
+  absl::Status BeginMean(float loss, float took);
+  // Begun, and to be run until it is done. Null if none can begin now: in a step before BeginMean
+  // others follow. An exchange that was not done is not followed by another.
   absl::StatusOr<collective::Exchange*> Next();
+  // The losses of all have come.
+  bool knows_losses() const { return knows_losses_; }
+  // The largest of the seconds that ranks told of in this step; 0 where they tell none.
+  float slowest() const;
   // What has become of BeginMean's: the mean of the losses, where all exchanges were done.
-  // Gradients are the mean of all ranks then, unless that loss is no number, and moments are those
-  // after the step; else moments are as they were before it.
+  // Gradients are the mean of all ranks then, and moments are those after the step; else gradients
+  // are of no use and moments are as they were before it. Where that loss is no number gradients
+  // are of no use either.
   absl::StatusOr<float> EndMean(const absl::Status& exchanged);
 
  private:
-  // Which is under way.
-  enum class Stage : uint8_t { kNone, kGiven, kRest, kGradients };
+  // What is exchanged.
+  enum class Stage : uint8_t { kNone, kGiven, kStep };
 
   absl::StatusOr<collective::Exchange*> NextGiven();
   absl::Status TakeReceived();
-  absl::StatusOr<collective::Exchange*> BeginGradients();
-  absl::Status EndGradients();
+  absl::StatusOr<collective::Exchange*> NextOfStep();
+  // The rest comes before the last bucket.
+  size_t rest_turn() const { return buckets() - 1; }
+  size_t BucketAt(size_t turn) const { return turn < rest_turn() ? turn : turn - 1; }
+  bool MayBegin(size_t turn) const;
+  absl::Status EndTurn();
+  // Of the arena of gradients, on the host.
+  std::span<float> SeeBucket(size_t bucket);
   collective::Exchange* Begin(collective::Exchange& exchange, uint64_t number,
                               std::span<float> values);
   // Of what is given: values, moments, then slots.
@@ -81,17 +108,24 @@ class RingCore {
 
   ModelState& model_;
   const Options options_;
+  const std::vector<size_t> bucket_ends_;
   std::vector<size_t> moved_;  // Variables that are moments.
   Epoch epoch_;
   collective::Place place_;
   int64_t step_ = 0;
   Stage stage_ = Stage::kNone;
   size_t next_given_ = 0;
-  std::optional<collective::Exchange> given_, gradients_, rest_;
-  std::span<float> seen_;  // By the exchange that is under way.
-  std::vector<float> room_;
+  // Of a step: whose turn it is, and the exchange of it, if it has begun.
+  size_t turn_ = 0;
+  collective::Exchange* under_way_ = nullptr;
+  size_t computed_ = 0;
+  bool mean_begun_ = false, knows_losses_ = false;
+  std::optional<collective::Exchange> given_, rest_;
+  std::deque<collective::Exchange> gradients_;  // By bucket.
+  std::vector<float> room_;  // What the host does not see: all gradients, or what is given.
   std::vector<std::vector<float>> received_;  // By Given().
-  // The loss, and what is added to each moment; the moments before.
+  // The loss, what is added to each moment, and with several buckets what each rank took; the
+  // moments before.
   std::vector<float> rest_values_, moments_;
 };
 

@@ -6,6 +6,7 @@ std::optional<RankShares> ShareMeter::Add(const StepTimes& step) {
   sum_.compute += step.compute;
   sum_.wait += step.wait;
   sum_.exchange += step.exchange;
+  sum_.hidden += step.hidden;
   sum_.all += step.all;
   sum_.bytes += step.bytes;
   ++steps_;
@@ -16,6 +17,7 @@ std::optional<RankShares> ShareMeter::Add(const StepTimes& step) {
   const RankShares shares{.compute = share(sum_.compute),
                           .wait = share(sum_.wait),
                           .exchange = share(sum_.exchange),
+                          .hidden = share(sum_.hidden),
                           .bytes_per_step = sum_.bytes / steps_};
   StartOver();
   return shares;

@@ -2,9 +2,8 @@
 // is slow.
 //
 // All ranks of an epoch make a step in the same time. Whoever is slow computes for most of it, and
-// the others wait for its part: the losses, which each step exchanges first, are a few bytes, so
-// that what they take is the wait for the last. What the gradients take after that is the network's
-// doing.
+// the others wait for its part. What the exchange takes beside that is the network's doing: as far
+// as it goes on while the rank computes it is hidden, and costs the step nothing.
 //
 // Ownership: value types. Threads: one at a time. Errors: none.
 //
@@ -25,8 +24,9 @@ namespace taas {
 // Of one step.
 struct StepTimes {
   Clock::Duration compute{};   // The gradients of its batch.
-  Clock::Duration wait{};      // Until all have said their losses.
-  Clock::Duration exchange{};  // The gradients.
+  Clock::Duration wait{};      // For the slowest of the others, after that.
+  Clock::Duration exchange{};  // Of gradients, after that.
+  Clock::Duration hidden{};    // Of gradients, beside `compute`.
   Clock::Duration all{};       // With the update, and what follows it.
   int64_t bytes = 0;           // That this rank sends.
 };

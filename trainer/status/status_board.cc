@@ -49,6 +49,7 @@ void AddShares(JsonValue& json, const std::optional<RankShares>& shares) {
   json["shares"] = {{"compute", rounded(shares->compute)},
                     {"wait", rounded(shares->wait)},
                     {"exchange", rounded(shares->exchange)},
+                    {"hiddenExchange", rounded(shares->hidden)},
                     {"bytesPerStep", shares->bytes_per_step}};
 }
 

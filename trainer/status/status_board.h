@@ -59,7 +59,8 @@ struct Buffers {
 struct RankShares {
   double compute = 0;
   double wait = 0;  // For the slowest of the others.
-  double exchange = 0;
+  double exchange = 0;  // Of gradients, for which it waits.
+  double hidden = 0;    // Of gradients, beside `compute`: no part of the sum.
   int64_t bytes_per_step = 0;  // That it sends.
 };
 

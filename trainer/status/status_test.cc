@@ -362,11 +362,12 @@ TEST(SlowestRankTest, IsTheOneThatWaitsLeastIfAnotherWaitsNotably) {
 TEST(StatusBoardTest, WhatTheTimeOfRanksGoesToIsShownAndWhoIsSlowest) {
   StatusBoard board({.job = "default/mnist", .role = "chief"});
   EXPECT_FALSE(json::parse(board.Json()).contains("shares"));
-  board.SetShares({.compute = 0.41234, .wait = 0.4, .exchange = 0.15, .bytes_per_step = 12});
+  board.SetShares({.compute = 0.41234, .wait = 0.4, .exchange = 0.15, .hidden = 0.0456,
+                   .bytes_per_step = 12});
   board.SetPeers({{.role = "worker", .index = 1, .shares = Waits(0.01)}});
   const json page = json::parse(board.Json());
   EXPECT_EQ(page["shares"], json({{"compute", 0.412}, {"wait", 0.4}, {"exchange", 0.15},
-                                  {"bytesPerStep", 12}}));
+                                  {"hiddenExchange", 0.046}, {"bytesPerStep", 12}}));
   EXPECT_EQ(page["peers"][0]["shares"]["wait"], 0.01);
   EXPECT_EQ(page["slowest"], "worker-1");
 }

@@ -19,6 +19,7 @@ constexpr size_t kStoryLines = 120;
 constexpr std::array<std::string_view, static_cast<size_t>(Phase::kPhases)> kNames = {
     "starts",  "has joined", "asks for an epoch", "is told of one", "calls another rank",
     "has met all", "gives or is given the model", "has entered", "computes",
+    "begins a bucket", "exchanges a bucket", "has exchanged a bucket",
     "begins the losses", "exchanges losses", "begins the gradients", "exchanges gradients",
     "has the sums", "has applied them", "has made all steps", "is about to end the job",
     "has ended the job", "was told of the end"};
@@ -130,6 +131,7 @@ void SimJob::PlanKill() {
     plan.phase = static_cast<Phase>(random_.Below(static_cast<uint64_t>(Phase::kAllMade)));
   } while (plan.chief && (plan.phase == Phase::kJoined || plan.phase == Phase::kMeets));
   plan.times = 1 + static_cast<int>(random_.Below(plan.phase == Phase::kGives ||
+                                                          plan.phase == Phase::kInBucket ||
                                                           plan.phase == Phase::kInRest ||
                                                           plan.phase == Phase::kInGradients
                                                       ? 12

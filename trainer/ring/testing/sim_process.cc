@@ -17,6 +17,12 @@ using std::chrono::seconds;
 // As collective::Meeting has it.
 constexpr seconds kMeetPatience{5};
 
+std::vector<size_t> BucketEnds(const JobShape& shape, size_t elements) {
+  std::vector<size_t> ends = shape.bucket_ends;
+  ends.push_back(elements);
+  return ends;
+}
+
 }  // namespace
 
 SimProcess::SimProcess(World& world, const Options& options)
@@ -27,7 +33,8 @@ SimProcess::SimProcess(World& world, const Options& options)
                ":2222"),
       rank_(world.shape().max_steps),
       ring_(model_.state(), {.direct_elements_max = world.shape().direct_elements_max,
-                             .chunk_elements = world.shape().chunk_elements}),
+                             .chunk_elements = world.shape().chunk_elements,
+                             .bucket_ends = BucketEnds(world.shape(), model_.elements())}),
       start_(world.random().Next()) {}
 
 std::string SimProcess::name() const {
@@ -262,16 +269,20 @@ void SimProcess::WakeSoon() {
 void SimProcess::Exchange() {
   if (!mover_) return;
   const bool entering = rank_.want() == RankWant::kEnter;
-  if (!entering && exchange_ == nullptr) return;  // It computes.
+  if (!entering && exchange_ == nullptr) return;  // It computes, and nothing is there.
   for (;;) {
     if (exchange_ == nullptr || exchange_->done()) {
+      if (exchange_ != nullptr && PhaseInExchange(entering) == Phase::kInBucket &&
+          !Reaches(Phase::kHasBucket)) {
+        return;
+      }
       const absl::StatusOr<collective::Exchange*> next = ring_.Next();
       if (!next.ok()) return Exchanged(next.status());
       exchange_ = *next;
+      if (exchange_ == nullptr && computes_) return;
       if (exchange_ == nullptr) return Exchanged(absl::OkStatus());
       ++exchanges_;
-      const Phase begins = exchanges_ == 1 ? Phase::kBeginsRest : Phase::kBeginsGradients;
-      if (!entering && !Reaches(begins)) return;
+      if (!entering && !Reaches(PhaseAtBegin())) return;
     }
     while (!exchange_->done()) {
       if (rank_.epoch().number <= over_) {
@@ -281,16 +292,32 @@ void SimProcess::Exchange() {
       const absl::StatusOr<bool> moved = mover_->Move(*exchange_);
       if (!moved.ok()) return Exchanged(moved.status());
       if (!*moved) return;
-      const Phase in = entering          ? Phase::kGives
-                       : exchanges_ == 1 ? Phase::kInRest
-                                         : Phase::kInGradients;
-      if (!Reaches(in)) return;
+      if (!Reaches(PhaseInExchange(entering))) return;
     }
   }
 }
 
+// The losses come before the last bucket.
+Phase SimProcess::PhaseAtBegin() const {
+  const int buckets = static_cast<int>(ring_.buckets());
+  if (exchanges_ < buckets) return Phase::kBeginsBucket;
+  return exchanges_ == buckets ? Phase::kBeginsRest : Phase::kBeginsGradients;
+}
+
+Phase SimProcess::PhaseInExchange(bool entering) const {
+  if (entering) return Phase::kGives;
+  const int buckets = static_cast<int>(ring_.buckets());
+  if (exchanges_ < buckets) return Phase::kInBucket;
+  return exchanges_ == buckets ? Phase::kInRest : Phase::kInGradients;
+}
+
 void SimProcess::Exchanged(const absl::Status& status) {
   exchange_ = nullptr;
+  if (computes_) {
+    // As Ring has it: the step ends once it is computed.
+    beside_ = status;
+    return;
+  }
   if (rank_.want() == RankWant::kEnter) return EnterEnds(status);
   StepEnds(status);
 }
@@ -317,24 +344,48 @@ void SimProcess::BeginStep() {
   CHECK(ring_.BeginStep(turn_.step).ok()) << "moments of the host";
   exchanges_ = 0;
   exchange_ = nullptr;
-  if (!Reaches(Phase::kComputes)) return;
-  At(world_.network().Between(microseconds(300), milliseconds(3)), [this] {
-    model_.ComputeGradients(turn_.batch);
-    BeginMean();
-  });
+  computes_ = true;
+  beside_ = absl::OkStatus();
+  if (Reaches(Phase::kComputes)) ComputeBucket(0);
+}
+
+// One bucket after the other; those that are there are exchanged meanwhile.
+void SimProcess::ComputeBucket(size_t bucket) {
+  const std::vector<size_t> ends = BucketEnds(world_.shape(), model_.elements());
+  At(world_.network().Between(microseconds(300), milliseconds(3)) /
+         static_cast<int64_t>(ends.size()),
+     [this, bucket, ends] {
+       model_.ComputeGradients(turn_.batch, bucket == 0 ? 0 : ends[bucket - 1], ends[bucket]);
+       if (bucket + 1 == ends.size()) {
+         model_.ComputeMoments(turn_.batch);
+         return BeginMean();
+       }
+       ring_.BucketsAre(bucket + 1);
+       if (beside_.ok() && exchange_ == nullptr) Begin();
+       if (!dead_) ComputeBucket(bucket + 1);
+     });
+}
+
+// What is next of a step, if anything is there.
+void SimProcess::Begin() {
+  const absl::StatusOr<collective::Exchange*> next = ring_.Next();
+  CHECK(next.ok()) << "gradients of the host";
+  exchange_ = *next;
+  if (exchange_ == nullptr) return;
+  ++exchanges_;
+  if (Reaches(PhaseAtBegin())) Exchange();
 }
 
 void SimProcess::BeginMean() {
-  CHECK(ring_.BeginMean(1.0F).ok()) << "moments of the host";
+  computes_ = false;
+  if (!beside_.ok()) return Exchanged(beside_);
+  CHECK(ring_.BeginMean(1.0F, 0.001F).ok()) << "moments of the host";
   if (rank_.epoch().number <= over_) {
     mover_->Fail();
     return Exchanged(absl::AbortedError("aborted"));
   }
-  const absl::StatusOr<collective::Exchange*> next = ring_.Next();
-  CHECK(next.ok() && *next != nullptr) << "a step exchanges losses";
-  exchange_ = *next;
-  exchanges_ = 1;
-  if (Reaches(Phase::kBeginsRest)) Exchange();
+  if (exchange_ != nullptr) return Exchange();
+  Begin();
 }
 
 void SimProcess::StepEnds(const absl::Status& status) {

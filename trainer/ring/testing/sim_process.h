@@ -11,6 +11,7 @@
 #ifndef TRAINER_RING_TESTING_SIM_PROCESS_H_
 #define TRAINER_RING_TESTING_SIM_PROCESS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -111,9 +112,13 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   void ServeRank(uint32_t epoch, int rank, const std::weak_ptr<SimProcess>& caller);
   void TakeCallers();
   void BeginStep();
+  void ComputeBucket(size_t bucket);
+  void Begin();
   void BeginMean();
   void WakeSoon();
   void Exchange();
+  Phase PhaseAtBegin() const;
+  Phase PhaseInExchange(bool entering) const;
   void Exchanged(const absl::Status& status);
   void EnterEnds(const absl::Status& status);
   void StepEnds(const absl::Status& status);
@@ -135,6 +140,9 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   std::optional<collective::Mover> mover_;
   collective::Exchange* exchange_ = nullptr;
   int exchanges_ = 0;  // Of a step.
+  // Of a step that is computed: what has become of the exchanges beside it.
+  bool computes_ = false;
+  absl::Status beside_;
   bool woken_ = false;
   uint32_t over_ = 0;
   uint64_t entering_ = 0;  // Counts attempts, for what comes late.

@@ -73,9 +73,14 @@ void TinyModel::Restore(const ModelBits& bits) {
   std::ranges::copy(bits.slot, state_->slot(0, 0).host().begin());
 }
 
-void TinyModel::ComputeGradients(int64_t batch) {
+void TinyModel::ComputeGradients(int64_t batch, size_t begin, size_t end) {
   const std::span<float> gradients = state_->gradient(0).host();
-  for (size_t i = 0; i < kTrained; ++i) gradients[i] = static_cast<float>(Added(batch, i));
+  for (size_t i = begin; i < std::min(end, kTrained); ++i) {
+    gradients[i] = static_cast<float>(Added(batch, i));
+  }
+}
+
+void TinyModel::ComputeMoments(int64_t batch) {
   const std::span<float> moments = state_->value(1).host();
   for (size_t i = 0; i < kMoments; ++i) {
     moments[i] = kDecay * moments[i] + (1 - kDecay) * static_cast<float>(Added(batch, i + 32));

@@ -10,13 +10,15 @@
 //
 // Ownership: owns a ModelState in memory of the host. Threads: one. Errors: none.
 //
-//   model.ComputeGradients(batch);
+//   model.ComputeGradients(batch, 0, model.elements());
+//   model.ComputeMoments(batch);
 //   core.BeginMean(loss) … core.EndMean(status)
 //   model.Apply(step, ranks);
 
 #ifndef TRAINER_RING_TESTING_TINY_MODEL_H_
 #define TRAINER_RING_TESTING_TINY_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -43,8 +45,12 @@ class TinyModel {
   void Scribble();
   ModelBits Bits() const;
   void Restore(const ModelBits& bits);
-  // Gradients, and what the batch adds to moments, which are zero.
-  void ComputeGradients(int64_t batch);
+  // Elements of what is trained, with those of its arena that are nobody's.
+  size_t elements() const { return state_->trained_elements(); }
+  // Gradients from one element to before another, as a backward pass finishes them;
+  void ComputeGradients(int64_t batch, size_t begin, size_t end);
+  // what the batch adds to moments, which are zero.
+  void ComputeMoments(int64_t batch);
   // The gradients are the mean of so many ranks.
   void Apply(int64_t step, int ranks);
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "operator/base/random.h"
 #include "trainer/cluster/tf_config.h"
@@ -35,9 +36,12 @@ enum class Phase : uint8_t {
   kGives,          // In the midst of an exchange of the model.
   kEntered,
   kComputes,
+  kBeginsBucket,   // An exchange of gradients beside the computation of others,
+  kInBucket,       // in its midst,
+  kHasBucket,      // and after it, before the next.
   kBeginsRest,     // The exchange of losses and moments,
   kInRest,         // in its midst,
-  kBeginsGradients,
+  kBeginsGradients,  // The last of them.
   kInGradients,
   kHasSums,        // Before they are applied,
   kApplied,        // and after.
@@ -63,6 +67,8 @@ struct JobShape {
   // Of a gradient's exchange.
   size_t direct_elements_max = 0;
   size_t chunk_elements = 4;
+  // Where buckets of gradients end; the last is the end of what is trained.
+  std::vector<size_t> bucket_ends{};
 
   ClusterSpec cluster() const;
 };

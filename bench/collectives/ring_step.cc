@@ -1,0 +1,207 @@
+// How long a step of an all-reduce takes: one line of JSON.
+//
+//   ring_step --ranks 2 --hidden 1024,1024 --batch 100 --steps 200 [--one-bucket]
+//
+// The ranks are processes of this machine that train an MLP on generated data. The times are those
+// of rank 0: the median of its steps, and of what a step's exchanges took, beside its computation
+// (hidden) and after it.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "operator/base/check.h"
+#include "operator/base/command_line.h"
+#include "operator/base/file_system.h"
+#include "trainer/batches/committed_set.h"
+#include "trainer/batches/untrained_batches.h"
+#include "trainer/collective/meeting.h"
+#include "trainer/comm/channel.h"
+#include "trainer/comm/listener.h"
+#include "trainer/config/trainer_config.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/ring/bucket_plan.h"
+#include "trainer/ring/epoch.h"
+#include "trainer/ring/ring.h"
+#include "trainer/task/model_task.h"
+#include "trainer/task/model_update.h"
+
+namespace taas {
+namespace {
+
+using Microseconds = std::chrono::duration<double, std::micro>;
+
+// A run that does not go on is given up.
+constexpr unsigned kLimitS = 600;
+// Until caches are warm and memory has been touched.
+constexpr int kWarmUpSteps = 10;
+
+struct Asked {
+  int ranks = 2;
+  int steps = 200;
+  int64_t batch = 100;
+  std::string hidden = "100";
+  bool one_bucket = false;  // Whatever the model's size.
+};
+
+TrainerConfig Config(const Asked& asked) {
+  const auto config = ParseTrainerConfig(
+      R"({"model": {"name": "mlp", "hidden": [)" + asked.hidden +
+      R"(]}, "data": {"format": "generated", "generated": {"examples": 2000, "testExamples": 100,
+                      "features": 784, "classes": 10}},
+          "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
+      std::to_string(asked.batch) +
+      R"(, "optimizer": {"name": "sgd", "learningRate": 0.01}})");
+  CHECK(config.ok()) << config.status().ToString();
+  return *config;
+}
+
+// What a step took, in microseconds.
+struct Took {
+  double all = 0, wait = 0, exchange = 0, hidden = 0;
+  uint64_t buckets = 0;
+};
+
+void WriteTo(int pipe, const void* bytes, size_t count) {
+  CHECK(write(pipe, bytes, count) == static_cast<ssize_t>(count)) << "nobody listens";
+}
+void ReadFrom(int pipe, void* bytes, size_t count) {
+  CHECK(read(pipe, bytes, count) == static_cast<ssize_t>(count)) << "a rank has gone";
+}
+
+// One rank, from its first to its last step. Says its port, hears the ports of all, and then says
+// what each step took.
+void Train(const Asked& asked, int rank, int hear, int say) {
+  const TrainerConfig config = Config(asked);
+  PosixFileSystem files;
+  collective::Meeting meeting({.job = "bench/1"});
+  const auto task = ModelTask::Make(CpuRuntime(), files, config).value();
+  const auto optimizer = Optimizer::Parse(config.optimizer).value();
+  BucketLimits limits;
+  if (asked.one_bucket) limits.elements_min = std::numeric_limits<size_t>::max();
+  Ring ring(meeting, task->session(), static_cast<int>(std::thread::hardware_concurrency()),
+            limits);
+  const auto listener =
+      comm::Listener::Open({.host = "127.0.0.1"},
+                           [&](comm::Channel& channel) { meeting.Serve(channel); })
+          .value();
+  CHECK(task->session().InitializeVariables(config.seed).ok()) << "a model";
+  const auto update = ModelUpdate::Make(*optimizer, task->session()).value();
+
+  const int own = listener->port();
+  WriteTo(say, &own, sizeof(own));
+  std::vector<Seat> seats;
+  for (int i = 0; i < asked.ranks; ++i) {
+    int port = 0;
+    ReadFrom(hear, &port, sizeof(port));
+    seats.push_back({"127.0.0.1:" + std::to_string(port), {.step = kUntrained}});
+  }
+  CHECK(ring.Enter(FormEpoch(1, seats)[static_cast<size_t>(rank)]).ok()) << "the others";
+  UntrainedBatches batches{CommittedSet()};
+  for (int64_t step = 1; step <= kWarmUpSteps + asked.steps; ++step) {
+    const auto begun = std::chrono::steady_clock::now();
+    CHECK(ring.BeginStep(step).ok()) << "moments";
+    for (int i = 0; i < asked.ranks; ++i) CHECK(batches.Next().ok()) << "a batch";
+    update->Prepare(step);
+    const auto loss = task->ComputeGradients(
+        std::span(&batches.taken()[static_cast<size_t>(rank)], 1));
+    CHECK(loss.ok()) << loss.status().ToString();
+    CHECK(ring.Mean(*loss).ok()) << "the gradients of the others";
+    CHECK(update->Apply().ok()) << "an update";
+    batches.Commit(batches.taken().size());
+    const Took took{Microseconds(std::chrono::steady_clock::now() - begun).count(),
+                    Microseconds(ring.times().wait).count(),
+                    Microseconds(ring.times().exchange).count(),
+                    Microseconds(ring.times().hidden).count(), ring.buckets()};
+    WriteTo(say, &took, sizeof(took));
+  }
+}
+
+double MedianOf(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+struct Process {
+  pid_t pid = 0;
+  int hear = 0, say = 0;
+};
+
+// Forks, so it comes before any thread.
+Process Start(const Asked& asked, int rank) {
+  std::array<int, 2> to{}, from{};
+  CHECK(pipe(to.data()) == 0 && pipe(from.data()) == 0) << "pipes";
+  const pid_t pid = fork();
+  CHECK(pid >= 0) << "a process";
+  if (pid == 0) {
+    alarm(kLimitS);
+    Train(asked, rank, to[0], from[1]);
+    _exit(0);
+  }
+  close(to[0]);
+  close(from[1]);
+  return {pid, from[0], to[1]};
+}
+
+void Run(const Asked& asked) {
+  std::vector<Process> ranks;
+  for (int rank = 0; rank < asked.ranks; ++rank) ranks.push_back(Start(asked, rank));
+  std::vector<int> ports(ranks.size());
+  for (size_t i = 0; i < ranks.size(); ++i) ReadFrom(ranks[i].hear, &ports[i], sizeof(ports[i]));
+  for (const Process& rank : ranks) WriteTo(rank.say, ports.data(), ports.size() * sizeof(int));
+  std::vector<double> all, wait, exchange, hidden;
+  Took took;
+  for (int step = 0; step < kWarmUpSteps + asked.steps; ++step) {
+    for (size_t i = ranks.size(); i-- > 0;) ReadFrom(ranks[i].hear, &took, sizeof(took));
+    if (step < kWarmUpSteps) continue;
+    all.push_back(took.all);
+    wait.push_back(took.wait);
+    exchange.push_back(took.exchange);
+    hidden.push_back(took.hidden);
+  }
+  for (const Process& rank : ranks) waitpid(rank.pid, nullptr, 0);
+  const nlohmann::json line = {{"ranks", asked.ranks},
+                               {"hidden", asked.hidden},
+                               {"batch", asked.batch},
+                               {"steps", asked.steps},
+                               {"step_us", MedianOf(all)},
+                               {"wait_us", MedianOf(wait)},
+                               {"exchange_us", MedianOf(exchange)},
+                               {"hidden_us", MedianOf(hidden)},
+                               {"buckets", took.buckets}};
+  std::puts(line.dump().c_str());
+}
+
+int Main(int argc, char** argv) {
+  Asked asked;
+  CommandLine program({.name = "ring_step", .about = "How long a step of an all-reduce takes"});
+  program.AddOption("--ranks", &asked.ranks, "processes").Between(1, 64);
+  program.AddOption("--steps", &asked.steps, "that are measured").Positive();
+  program.AddOption("--batch", &asked.batch, "examples of a rank in a step").Positive();
+  program.AddOption("--hidden", &asked.hidden, "units of the MLP's hidden layers: 100,50");
+  program.AddFlag("--one-bucket", &asked.one_bucket, "all gradients after the backward pass");
+  if (const std::optional<int> exit_code = program.Parse(argc, argv)) return *exit_code;
+  alarm(kLimitS);
+  Run(asked);
+  return 0;
+}
+
+}  // namespace
+}  // namespace taas
+
+int main(int argc, char** argv) { return taas::Main(argc, argv); }
