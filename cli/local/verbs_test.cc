@@ -175,8 +175,8 @@ TEST_F(VerbsTest, ADryRunMakesNothing) {
 TEST_F(VerbsTest, WhatTheSchemaRefusesIsSaidBeforeTheServerIsAsked) {
   EXPECT_EQ(Run({"submit", "--name", "bad", "--image", "own", "--workers", "1", "--set",
                  "spec.rolls=1"}),
-            1);
-  EXPECT_THAT(err_.str(), HasSubstr("job bad: unknown field \"spec.rolls\""));
+            2);
+  EXPECT_THAT(err_.str(), HasSubstr("unknown field \"spec.rolls\" (did you mean \"roles\"?)"));
   EXPECT_EQ(Run({"submit"}), 2);
 }
 

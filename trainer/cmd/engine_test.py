@@ -102,7 +102,7 @@ class EngineTest(unittest.TestCase):
             done = subprocess.run([TRAINER, "--config", json.dumps(CONFIG), *arguments],
                                   text=True, check=False, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, env={})
-            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(named, done.stderr)
 
     def test_threads_do_not_change_what_is_learnt(self):

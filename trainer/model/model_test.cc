@@ -194,7 +194,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RefusedCase{"NotJson", "{", "model: must be a JSON object"},
         RefusedCase{"UnknownName", R"({"name":"resnet"})",
-                    "there is no model \"resnet\"; known: gpt2, layers, lenet, linear"},
+                    "there is no model \"resnet\"; did you mean \"resnet20\"?"},
+        RefusedCase{"NameThatIsLikeNone", R"({"name":"transformer"})",
+                    "there is no model \"transformer\"; known: gpt2, layers, lenet, linear"},
         RefusedCase{"NoName", R"({"hidden":[1]})",
                     "model.name: must be one of gpt2, layers, lenet"},
         RefusedCase{"HiddenZero", R"({"name":"mlp","hidden":[0]})",
