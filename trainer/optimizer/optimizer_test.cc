@@ -407,8 +407,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RefusedCase{"NotJson", "sgd", "optimizer: must be a JSON object, is sgd"},
         RefusedCase{"UnknownName", R"({"name":"sdg","learningRate":1})",
-                    "optimizer.name: there is no optimizer \"sdg\"; known: sgd, momentum, adam, "
-                    "adamw, adagrad, rmsprop, ftrl"},
+                    "optimizer.name: there is no optimizer \"sdg\"; did you mean \"sgd\"? known: "
+                    "sgd, momentum, adam, adamw, adagrad, rmsprop, ftrl"},
         RefusedCase{"NoName", R"({"learningRate":1})", "optimizer.name"},
         RefusedCase{"NoRate", R"({"name":"sgd"})", "optimizer.learningRate"},
         RefusedCase{"RateOfText", R"({"name":"sgd","learningRate":"1"})", "optimizer.learningRate"},
