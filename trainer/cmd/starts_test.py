@@ -76,22 +76,21 @@ class ClassicStartTest(unittest.TestCase):
             for secret in ("0123456789abcdef", "guessed"):
                 self.assertNotIn(secret, job.logs())
 
-    def test_mistakes_end_with_1_and_a_sentence(self):
+    def test_mistakes_end_with_a_sentence(self):
         cases = {
             "TASK": (["--worker_hosts=127.0.0.1:1", "--job_name=worker", "--task_index=3"], {},
-                     "task index 3 is out of range"),
+                     2, "task index 3 is out of range"),
             "NAME": (["--worker_hosts=127.0.0.1:1", "--job_name=boss"], {},
-                     "supported are chief"),
+                     2, '--job_name: "boss" is none of ps, worker, chief'),
             "LOCAL": ([], {"TF_CONFIG": json.dumps({"cluster": {"worker": ["127.0.0.1:1"]},
                                                     "task": {"type": "local", "index": 0}})},
-                      'task.type must not be "local"'),
+                      1, 'task.type must not be "local"'),
         }
-        for name, (args, environment, sentence) in cases.items():
+        for name, (args, environment, code, sentence) in cases.items():
             with self.subTest(name), Job() as job:
                 process = job.start("bad", ["--config", json.dumps(CONFIG), *args], environment)
-                self.assertEqual(process.wait(), 1, process.log())
-                self.assertIn(sentence, process.end()["message"])
-
+                self.assertEqual(process.wait(), code, process.log())
+                self.assertIn(sentence, process.log())
 
     # The parser's own numbers, 104 and 109, which no page named.
     def test_a_wrong_command_line_ends_with_2(self):
