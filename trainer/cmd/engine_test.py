@@ -96,13 +96,13 @@ class EngineTest(unittest.TestCase):
         self.assertFalse(os.path.exists(path))
 
     def test_settings_that_make_no_sense_are_refused(self):
-        for arguments, named in ((["--inter-op-threads=0"], "engine.interOpThreads"),
-                                 (["--trace-steps=3:2"], "--trace-steps"),
-                                 (["--trace-steps=3:4"], "engine.trace.file")):
+        for arguments, code, named in ((["--inter-op-threads=0"], 2, "--inter-op-threads"),
+                                       (["--trace-steps=3:2"], 2, "--trace-steps"),
+                                       (["--trace-steps=3:4"], 1, "engine.trace.file")):
             done = subprocess.run([TRAINER, "--config", json.dumps(CONFIG), *arguments],
                                   text=True, check=False, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, env={})
-            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(named, done.stderr)
 
     def test_threads_do_not_change_what_is_learnt(self):
