@@ -31,6 +31,20 @@ std::string TimeText(const std::optional<Clock::WallTime>& time, Clock::WallTime
   return FormatRfc3339(*time) + ", " + FormatSince(time, now) + " ago";
 }
 
+// "accuracy 0.954, loss 0.182 at step 2000"; a regression has no accuracy.
+std::string EvaluationText(const Evaluation& evaluation) {
+  std::string text;
+  const auto add = [&text](const char* what, const std::optional<double>& value) {
+    if (!value.has_value()) return;
+    char words[48];
+    std::snprintf(words, sizeof words, "%s%s %.4g", text.empty() ? "" : ", ", what, *value);
+    text += words;
+  };
+  add("accuracy", evaluation.accuracy);
+  add("loss", evaluation.loss);
+  return text.empty() ? "" : text + " at step " + std::to_string(evaluation.step);
+}
+
 std::string PhaseOf(const Pod& pod) {
   if (pod.meta.deletion_time.has_value()) return "Terminating";
   if (!pod.waiting_reason.empty()) return pod.waiting_reason;
@@ -113,11 +127,7 @@ std::string Summary(const JobDescription& description) {
   };
   add("Progress:", ProgressLine(status));
   if (status.progress.has_value() && status.progress->evaluation.has_value()) {
-    const Evaluation& evaluation = *status.progress->evaluation;
-    char text[96];
-    std::snprintf(text, sizeof text, "accuracy %.4g, loss %.4g at step %lld", evaluation.accuracy,
-                  evaluation.loss, static_cast<long long>(evaluation.step));
-    add("Evaluation:", text);
+    add("Evaluation:", EvaluationText(*status.progress->evaluation));
   }
   add("Created:", TimeText(job.meta.creation_time, description.now));
   add("Started:", TimeText(status.start_time, description.now));

@@ -97,6 +97,16 @@ TEST(DescribeTextTest, TheEndOfAProcessIsShownWithItsCodeAndWords) {
                         "open /data: no such file\n"));
 }
 
+// A regression was told to have an accuracy of 0.
+TEST(DescribeTextTest, OfAnEvaluationWhatWasMeasuredIsShown) {
+  JobDescription description = Pending();
+  description.job.status.progress = Progress{
+      .step = 9, .evaluation = Evaluation{.step = 8, .accuracy = 0.954, .loss = 0.25}};
+  EXPECT_THAT(DescribeText(description), HasSubstr("accuracy 0.954, loss 0.25 at step 8\n"));
+  description.job.status.progress->evaluation->accuracy.reset();
+  EXPECT_THAT(DescribeText(description), HasSubstr("  loss 0.25 at step 8\n"));
+}
+
 TEST(DescribeTextTest, HistoryConditionsAndEventsAreThereWhenThereAreAny) {
   JobDescription description = Pending();
   EXPECT_THAT(DescribeText(description),

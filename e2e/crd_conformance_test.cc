@@ -240,7 +240,11 @@ TEST_F(CrdConformanceTest, StatusAndScaleAreSubresources) {
   status.selector = "taas.dev/job-name=mnist,taas.dev/role=worker";
   status.restarts[RestartCause::kKilled] = 2;
   status.replica_statuses[Role::kWorker] = {.desired = 2, .active = 2, .ready = 2};
-  status.progress = Progress{.step = 1200, .max_steps = 2000, .percent = 60};
+  status.progress = Progress{.step = 1200,
+                             .max_steps = 2000,
+                             .percent = 60,
+                             .loss = 0.182346,
+                             .evaluation = Evaluation{.step = 1000, .accuracy = 0.954}};
   status.message = "all is well";
   object["status"] = Json::parse(EncodeStatus(Job{}, status));
   const HttpAnswer written = Ask("PUT", path + "/status" + kStrict, object.dump());
@@ -263,10 +267,11 @@ TEST_F(CrdConformanceTest, StatusAndScaleAreSubresources) {
   const auto table = plane_->Kubectl({"get", "tj", "-o", "wide"});
   ASSERT_THAT(table, IsOk());
   EXPECT_THAT(table->text, testing::ContainsRegex(
-                               "NAME +STATE +READY +STEP +PROGRESS +GPUS +RESTARTS +AGE +MESSAGE"));
+                               "NAME +STATE +READY +STEP +PROGRESS +GPUS +RESTARTS +AGE +LOSS "
+                               "+ACCURACY +MESSAGE"));
   EXPECT_THAT(table->text,
               testing::ContainsRegex(
-                  "mnist +Running +5/5 +1200 +60 +4 +2 +[0-9a-z]+ +all is well"));
+                  "mnist +Running +5/5 +1200 +60 +4 +2 +[0-9a-z]+ +0\\.182346 +0\\.954 +all is well"));
 }
 
 TEST_F(CrdConformanceTest, KubectlShowsTheFieldOfABadManifest) {

@@ -136,10 +136,12 @@ LastPoints LastPointsOf(const JobStatus& status, Clock::WallTime now) {
   }
   if (!progress.evaluation.has_value() || progress.evaluation->step <= 0) return last;
   const Evaluation& evaluation = *progress.evaluation;
-  // A model without classes has no accuracy, and its status 0.
-  if (evaluation.loss != 0) last.test_loss = CurvePoint{evaluation.step, at, evaluation.loss};
-  if (evaluation.accuracy != 0) {
-    last.test_accuracy = CurvePoint{evaluation.step, at, evaluation.accuracy};
+  if (evaluation.loss.has_value()) {
+    last.test_loss = CurvePoint{evaluation.step, at, *evaluation.loss};
+  }
+  // A model without classes has no accuracy; of an earlier release its status has 0.
+  if (evaluation.accuracy.value_or(0) != 0) {
+    last.test_accuracy = CurvePoint{evaluation.step, at, *evaluation.accuracy};
   }
   return last;
 }

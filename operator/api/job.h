@@ -202,8 +202,8 @@ struct ReplicaStatus {
 
 struct Evaluation {
   int64_t step = 0;
-  double accuracy = 0;
-  double loss = 0;
+  std::optional<double> accuracy;  // Of a classifier.
+  std::optional<double> loss;
   int64_t examples = 0;
 
   bool operator==(const Evaluation&) const = default;

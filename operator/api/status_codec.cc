@@ -89,8 +89,9 @@ void PutText(Json* object, const char* key, const std::string& text, size_t limi
   if (!text.empty()) (*object)[key] = CutToCharacter(text, limit);
 }
 
-void PutNumber(Json* object, const char* key, double number) {
-  if (std::isfinite(number)) (*object)[key] = number;  // JSON has no NaN.
+void PutNumber(Json* object, const char* key, std::optional<double> number) {
+  // JSON has no NaN.
+  if (number.has_value() && std::isfinite(*number)) (*object)[key] = *number;
 }
 
 Json EncodeCondition(JobKind kind, const Condition& condition) {
@@ -116,7 +117,7 @@ Json EncodeProgress(const Progress& progress) {
     out["percent"] = progress.percent;
   }
   PutNumber(&out, "examplesPerSecond", progress.examples_per_second);
-  if (progress.loss.has_value()) PutNumber(&out, "loss", *progress.loss);
+  PutNumber(&out, "loss", progress.loss);
   if (progress.eta_seconds.has_value()) out["etaSeconds"] = *progress.eta_seconds;
   PutText(&out, "dataSource", progress.data_source, kMaxSource);
   if (progress.evaluation.has_value()) {

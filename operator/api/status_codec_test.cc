@@ -87,6 +87,17 @@ void Paths(const Json& value, const std::string& path, std::set<std::string>* ou
   }
 }
 
+// The status of a regression said that its accuracy was 0.
+TEST(EncodeStatusTest, WhatWasNotMeasuredIsNotThere) {
+  JobStatus status;
+  status.progress = Progress{.step = 5, .evaluation = Evaluation{.step = 5, .loss = 0.25}};
+  const Json progress = Json::parse(EncodeStatus(Job{}, status))["progress"];
+  EXPECT_EQ(progress["evaluation"],
+            (Json{{"step", 5}, {"loss", 0.25}, {"examples", 0}}));
+  EXPECT_FALSE(progress.contains("loss"));
+  EXPECT_FALSE(progress.contains("percent")) << "a program that does not say how far it has to go";
+}
+
 TEST(EncodeStatusTest, TheFieldsOfTheCrdAndOfTheStructAreTheSame) {
   JobStatus status = FullStatus();
   status.replica_statuses[Role::kChief] = {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "operator/api/json_depth.h"
@@ -96,6 +98,12 @@ class ReportReader : public nlohmann::json_sax<json> {
     --depth_;
     return true;
   }
+  // kubectl prints all digits of a number; those of a float beyond the sixth say nothing.
+  static double Short(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return std::strtod(text, nullptr);
+  }
   // Within the object that the page has under this name.
   bool In(std::string_view part) const { return depth_ == 2 && part_ == part; }
 
@@ -105,13 +113,13 @@ class ReportReader : public nlohmann::json_sax<json> {
       if (key_ == "step") report_.step = count;
       if (key_ == "maxSteps") report_.max_steps = count;
       if (key_ == "etaSeconds") report_.eta_seconds = count;
-      if (key_ == "loss") report_.loss = value;
+      if (key_ == "loss") report_.loss = Short(value);
       if (key_ == "examplesPerSecond") report_.examples_per_second = std::max(value, 0.0);
     } else if (In("evaluation")) {
       if (key_ == "step") evaluation_.step = count;
       if (key_ == "examples") evaluation_.examples = count;
-      if (key_ == "accuracy") evaluation_.accuracy = value;
-      if (key_ == "loss") evaluation_.loss = value;
+      if (key_ == "accuracy") evaluation_.accuracy = Short(value);
+      if (key_ == "loss") evaluation_.loss = Short(value);
       measured_ = measured_ || key_ == "accuracy" || key_ == "loss";
     }
     return true;
