@@ -33,7 +33,7 @@ def read(*path):
 def commands(page, heading):
     """Each command of a section, on one line."""
     section = re.search(rf"^{heading}\n(.*?)(?=^##? |\Z)", read("docs", page), re.M | re.S)
-    blocks = re.findall(r"^```\n(.*?)^```$", section.group(1), re.M | re.S)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", section.group(1), re.M | re.S)
     return [line for line in "".join(blocks).replace("\\\n", "").splitlines() if line]
 
 

@@ -78,11 +78,12 @@ class Cluster:
     def example(self, name):
         return os.path.join(RUNFILES, "examples", name + ".yaml")
 
-    def up(self):
+    def up(self, *flags):
         with open(os.path.join(self.dir, "up.log"), "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [self.taas, "local", "up", "--dir", self.cluster_dir,
-                 "--volume", f"mnist-data={self.data}", "--volume", f"mnist-out={self.out}"],
+                 "--volume", f"mnist-data={self.data}", "--volume", f"mnist-out={self.out}",
+                 *flags],
                 env=self.environ, stdout=log, stderr=log)
         self.wait_for("an answer of the API server", lambda: os.path.exists(self.kubeconfig) and
                       self.kubectl("get", "--raw", "/version", check=False).returncode == 0)

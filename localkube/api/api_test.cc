@@ -535,6 +535,14 @@ TEST_F(LogTest, AContainerThatHasNotStartedIsNamed) {
   EXPECT_EQ(Call("GET", std::string(kPods) + "/a/log?container=other").code, 400);
 }
 
+// A container that ran for the first time "is waiting to start".
+TEST_F(LogTest, ARunBeforeTheFirstIsNotFound) {
+  Call("POST", kPods, Pod("a"));
+  const Reply reply = Call("GET", std::string(kPods) + "/a/log?previous=true");
+  EXPECT_EQ(reply.code, 400);
+  EXPECT_EQ(reply.message(), "previous terminated container \"trainer\" in pod \"a\" not found");
+}
+
 TEST_F(LogTest, AFollowedLogGoesOnUntilTheContainerEnds) {
   Call("POST", kPods, Pod("a"));
   logs_.Append("a", "2026-01-01T00:00:00Z stdout F one\n");

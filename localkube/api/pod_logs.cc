@@ -75,11 +75,15 @@ absl::StatusOr<std::string> ChooseContainer(const json& pod, const std::string& 
   return BadRequest(message);
 }
 
-absl::Status NotReadable(const json& pod, const std::string& container,
+absl::Status NotReadable(const json& pod, const std::string& container, bool previous,
                          const absl::Status& status) {
   const bool absent = status.code() == absl::StatusCode::kNotFound ||
                       status.code() == absl::StatusCode::kFailedPrecondition;
   if (!absent) return status;
+  if (previous) {
+    return BadRequest("previous terminated container \"" + container + "\" in pod \"" +
+                      NameOf(pod) + "\" not found");
+  }
   std::string message =
       "container \"" + container + "\" in pod \"" + NameOf(pod) + "\" is waiting to start";
   for (const char* list : {".status.containerStatuses", ".status.initContainerStatuses"}) {
@@ -167,16 +171,17 @@ absl::StatusOr<ApiResponse> PodLog(LogSource* source, const Clock& clock, const 
   ASSIGN_OR_RETURN(const std::string container, ChooseContainer(pod, route.Get("container")));
   ASSIGN_OR_RETURN(const LogFilter::Options options, ParseOptions(route, clock));
   LogFilter filter(options);
+  const bool previous = route.Is("previous");
   absl::StatusOr<std::unique_ptr<LogReader>> reader = absl::NotFoundError("no node has logs");
   if (source != nullptr) {
     reader = source->Open({.ns = MetaText(pod, "namespace"),
                            .pod = NameOf(pod),
                            .uid = UidOf(pod),
                            .container = container,
-                           .previous = route.Is("previous"),
+                           .previous = previous,
                            .tail = options.tail});
   }
-  if (!reader.ok()) return NotReadable(pod, container, reader.status());
+  if (!reader.ok()) return NotReadable(pod, container, previous, reader.status());
   ApiResponse response{.content_type = "text/plain"};
   if (route.Is("follow")) {
     response.stream = std::make_unique<FollowStream>(*std::move(reader), std::move(filter));

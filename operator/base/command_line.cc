@@ -259,14 +259,11 @@ std::string Command::name() const { return app_->get_name(); }
 
 std::string Command::about() const { return app_->get_description(); }
 
-bool Command::hidden() const { return app_->get_group().empty(); }
+bool Command::hidden() const { return !IsShown(app_); }
 
 std::vector<Command> Command::commands() const {
   std::vector<Command> commands;
-  // Without a filter CLI11 gives those that were parsed.
-  for (CLI::App* const app : app_->get_subcommands([](CLI::App*) { return true; })) {
-    commands.push_back(Command(app));
-  }
+  for (CLI::App* const app : CommandsOf(app_)) commands.push_back(Command(app));
   return commands;
 }
 

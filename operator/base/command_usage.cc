@@ -11,14 +11,7 @@
 namespace taas {
 namespace {
 
-bool IsShown(const CLI::App* command) { return !command->get_group().empty(); }
-
 bool IsOption(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
-
-std::vector<CLI::App*> CommandsOf(CLI::App* app) {
-  // Without a filter CLI11 gives those that were parsed.
-  return app->get_subcommands([](CLI::App*) { return true; });
-}
 
 CLI::App* FindCommand(CLI::App* app, const std::string& name) {
   for (CLI::App* const command : CommandsOf(app)) {
@@ -214,6 +207,13 @@ int AnswerWithoutCommand(const Named& named, std::ostream& out, std::ostream& er
 }
 
 }  // namespace
+
+bool IsShown(const CLI::App* command) { return !command->get_group().empty(); }
+
+std::vector<CLI::App*> CommandsOf(CLI::App* app) {
+  // Without a filter CLI11 gives those that were parsed.
+  return app->get_subcommands([](CLI::App*) { return true; });
+}
 
 int AnswerParseError(CLI::App* app, const CLI::ParseError& error,
                      const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {

@@ -23,6 +23,10 @@ class ParseError;
 
 namespace taas {
 
+bool IsShown(const CLI::App* command);
+// Of all commands, also of those that were not parsed.
+std::vector<CLI::App*> CommandsOf(CLI::App* app);
+
 // Help, version or a complaint about `words`, the command line that `app` has just refused. Returns
 // the exit code: 0, or kExitWrongUsage.
 int AnswerParseError(CLI::App* app, const CLI::ParseError& error,

@@ -37,18 +37,18 @@ class Guide:
     def follow(self, heading):
         """Runs all of a section; what it printed."""
         self.followed.add(heading)
-        printed = []
-        for block in self.blocks[heading]:
-            done = subprocess.run(
-                ["/bin/bash", "-euo", "pipefail", "-c", block], cwd=self.folder, env=self.environ,
-                text=True, check=False, timeout=LIMIT_S, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            if done.returncode != 0:
-                raise AssertionError(
-                    f"the guide's section `{heading}` ended with {done.returncode}\n"
-                    f"{block}\n{done.stdout}")
-            printed.append(done.stdout)
-        return "".join(printed)
+        return "".join(self.run(block, f"the guide's section `{heading}`")
+                       for block in self.blocks[heading])
+
+    def run(self, commands, whose):
+        """What they print; fails at the first that does."""
+        done = subprocess.run(
+            ["/bin/bash", "-euo", "pipefail", "-c", commands], cwd=self.folder,
+            env=self.environ, text=True, check=False, timeout=LIMIT_S, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            raise AssertionError(f"{whose} ended with {done.returncode}\n{commands}\n{done.stdout}")
+        return done.stdout
 
     def left(self):
         """Sections with commands that nobody has followed."""
