@@ -23,6 +23,8 @@ import type {
   SeriesAnswer,
   Session,
 } from "./types";
+import type { UsageOverTime } from "./usage_history";
+import { withSample } from "./usage_history";
 
 type Read<T> = UseQueryResult<T>;
 
@@ -102,16 +104,22 @@ const USAGE_MS = 5_000;
 const NO_USAGE_MS = 60_000;
 
 /** Asked for again and again while somebody looks; undefined: not known, or not wanted. */
-export function useUsage(job: JobRef, enabled: boolean): JobUsage | undefined {
+export function useUsage(job: JobRef, enabled: boolean): UsageOverTime | undefined {
   const { api } = useServices();
-  const { data } = useQuery<JobUsage>({
-    queryKey: ["usage", jobKey(job)],
+  const queries = useQueryClient();
+  const queryKey = ["usage", jobKey(job)];
+  const { data } = useQuery<UsageOverTime>({
+    queryKey,
     enabled,
     // One that fails is only the less to see.
     retry: false,
     refetchInterval: ({ state }) =>
-      state.status === "error" || state.data?.why !== undefined ? NO_USAGE_MS : USAGE_MS,
-    queryFn: ({ signal }) => api.get<JobUsage>(`${jobApi(job)}/usage`, { signal }),
+      state.status === "error" || state.data?.now.why !== undefined ? NO_USAGE_MS : USAGE_MS,
+    queryFn: async ({ signal }) => {
+      const now = await api.get<JobUsage>(`${jobApi(job)}/usage`, { signal });
+      const before = queries.getQueryData<UsageOverTime>(queryKey)?.history ?? [];
+      return { now, history: withSample(before, { at: Date.now(), pods: now.pods }) };
+    },
   });
   return enabled ? data : undefined;
 }

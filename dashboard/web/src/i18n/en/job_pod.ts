@@ -25,6 +25,8 @@ export const jobPod = {
     qos: "Quality of service",
     used: "CPU and memory used",
   },
+  usedSince: (time: string, least: string, most: string) =>
+    `since ${time}: ${least} to ${most}`,
   notMeasured: {
     NotServed: "not measured: the cluster runs no metrics-server",
     Forbidden: "not shown: it takes the right to list pods.metrics.k8s.io",

@@ -73,6 +73,12 @@ export const training = {
   job: "Job",
   lastStep: "last step",
 
+  differences: "Differences of the manifests",
+  field: "Field",
+  noDifferences: "The manifests are the same but for their names.",
+  specUnknown: (job: string) => `The manifest of ${job} cannot be read.`,
+  moreDifferences: (count: number) => `and ${plural(count, "more field", "more fields")}`,
+
   histograms: "Histograms",
   hist: {
     text: "How weights and gradients are spread, and how that changes.",

@@ -70,6 +70,12 @@ export const training: typeof en = {
   job: "作业",
   lastStep: "最后一步",
 
+  differences: "清单的差异",
+  field: "字段",
+  noDifferences: "除名称外，各清单相同。",
+  specUnknown: (job) => `无法读取 ${job} 的清单。`,
+  moreDifferences: (count) => `另有 ${count} 个字段`,
+
   histograms: "直方图",
   hist: {
     text: "权重和梯度的分布及其变化。",

@@ -55,7 +55,7 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
       />
       <ChangeFailure changes={changes} />
       <JobMessage job={job} onReplica={view.openReplica} />
-      <JobFacts job={job} usage={usage} />
+      <JobFacts job={job} usage={usage?.now} />
       <JobTabs job={job} current={view.tab} />
       {view.tab === "yaml" ? (
         <ManifestView job={job} gone={gone} />

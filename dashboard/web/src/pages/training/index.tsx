@@ -17,6 +17,7 @@ import { ChartGrid } from "./ChartGrid";
 import { ComparePicker } from "./ComparePicker";
 import type { Run } from "./curves";
 import { chartsOf, newRun, startOf, tagFilter } from "./curves";
+import { Differences } from "./Differences";
 import { ComparedNotes, NoCurves, SeriesNote } from "./Notes";
 import { NumbersTable } from "./NumbersTable";
 import { Toolbar } from "./Toolbar";
@@ -113,6 +114,7 @@ function Curves({ job, over, runs, compared, control }: CurvesProps): ReactNode 
         extra={(tag) => <EmbedLink job={job} chart={tag} name={wordFor(t.training.tags, tag)} />}
       />
       {charts.length > 0 && <NumbersTable charts={charts} />}
+      <Differences job={job} runs={runs} />
     </div>
   );
 }

@@ -109,6 +109,36 @@ describe("the page of a training", () => {
     await screen.findByText("The curves of u-1 cannot be read");
   });
 
+  test("says in what the manifests of compared jobs differ", async () => {
+    const server = serverOf(CURVES);
+    const manifest = (name: string, learningRate: number) => ({
+      apiVersion: "taas.dev/v1",
+      kind: "TrainingJob",
+      metadata: { name, namespace: "ml" },
+      spec: { trainer: { model: { name: "mlp" }, optimizer: { learningRate } } },
+    });
+    server.on("GET", "api/jobs/ml/trainingjobs/mnist/manifest", () => manifest("mnist", 0.1));
+    server.on("GET", "api/jobs/ml/trainingjobs/b/manifest", () => manifest("b", 0.5));
+    server.on("GET", "api/jobs/ml/trainingjobs/b/series", () => ({ series: {} }));
+    server.on("GET", "api/history/u-1", () => ({
+      namespace: "ml",
+      name: "old",
+      manifest: manifest("old", 0.1),
+      series: { series: {} },
+    }));
+    server.on("GET", "api/history/u-2", () => problem(404, "NotFound", "no such job"));
+    renderAt(`${PAGE}?with=ml/trainingjobs/b&history=u-1&history=u-2`, { server });
+    const region = await screen.findByRole("region", { name: "Differences of the manifests" });
+    await waitFor(() => {
+      const rows = within(region).getAllByRole("row");
+      expect(rows.map((one) => [...one.children].map(({ textContent }) => textContent))).toEqual([
+        ["Field", "mnist", "b", "old", "u-2"],
+        ["trainer.optimizer.learningRate", "0.1", "0.5", "0.1", "–"],
+      ]);
+    });
+    await screen.findByText("The manifest of u-2 cannot be read.");
+  });
+
   test("offers other jobs, those of the same namespace first", async () => {
     const server = serverOf(CURVES);
     const jobs = [row("b", { namespace: "aa" }), row("c"), row("mnist")];

@@ -5,7 +5,8 @@ import { Drawer, Tabs } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
 import { usePod } from "../../../api/queries";
-import type { JobDetail, JobUsage, Replica } from "../../../api/types";
+import type { JobDetail, Replica } from "../../../api/types";
+import type { UsageOverTime } from "../../../api/usage_history";
 import { ErrorPanel } from "../../../components/ErrorPanel";
 import { useText } from "../../../i18n";
 import { replicaName } from "../names";
@@ -24,7 +25,7 @@ interface Props {
   name: string;
   /** undefined: the job has none of that name. */
   replica: Replica | undefined;
-  usage?: JobUsage;
+  usage?: UsageOverTime;
   onClose: () => void;
 }
 
@@ -54,7 +55,7 @@ type Tab = "overview" | "env" | "tfConfig";
 interface DetailsProps {
   job: JobDetail;
   replica: Replica;
-  usage: JobUsage | undefined;
+  usage: UsageOverTime | undefined;
 }
 
 function ReplicaDetails({ job, replica, usage }: DetailsProps): ReactNode {

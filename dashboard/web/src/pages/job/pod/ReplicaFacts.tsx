@@ -2,9 +2,12 @@
 
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import type { JobDetail, JobUsage, Replica } from "../../../api/types";
+import type { JobDetail, PodUsage, Replica } from "../../../api/types";
+import type { UsageOverTime } from "../../../api/usage_history";
+import { linesOf } from "../../../api/usage_history";
 import { useKeepNamespace } from "../../../app/namespace";
 import { CopyButton } from "../../../components/CopyButton";
+import { Sparkline } from "../../../components/Sparkline";
 import { HealthTag, RoleBadge, StateTag } from "../../../components/Tags";
 import { useText, wordFor } from "../../../i18n";
 import type { Texts } from "../../../i18n/en";
@@ -20,7 +23,7 @@ interface Props {
   job: JobDetail;
   replica: Replica;
   pod: PodView | undefined;
-  usage?: JobUsage;
+  usage?: UsageOverTime;
 }
 
 export function ReplicaFacts({ job, replica, pod, usage }: Props): ReactNode {
@@ -100,20 +103,36 @@ function Facts({ replica, pod, usage }: Omit<Props, "job">): ReactNode {
   );
 }
 
-/** What the pod uses; of a cluster that does not say so, that it does not. */
-function useUsed(replica: Replica, usage: JobUsage | undefined): [string, ReactNode][] {
+/** What the pod uses and has used; of a cluster that does not say so, that it does not. */
+function useUsed(replica: Replica, usage: UsageOverTime | undefined): [string, ReactNode][] {
   const { t, format } = useText();
   const words = t.job.facts;
-  if (replica.state !== "Running" || replica.pod === undefined || usage === undefined) return [];
-  const used = Object.hasOwn(usage.pods, replica.pod) ? usage.pods[replica.pod] : undefined;
-  if (used) {
-    return [
-      [words.cpu, words.cores(format.short(used.cpu))],
-      [words.memory, format.memory(used.memoryMiB)],
-    ];
+  const { pod } = replica;
+  if (replica.state !== "Running" || pod === undefined || usage === undefined) return [];
+  const { now, history } = usage;
+  const used = Object.hasOwn(now.pods, pod) ? now.pods[pod] : undefined;
+  if (!used) {
+    const why = wordFor(t.job.pod.notMeasured, now.why ?? "NotYet");
+    return [[t.job.pod.facts.used, <span className="muted">{why}</span>]];
   }
-  const why = wordFor(t.job.pod.notMeasured, usage.why ?? "NotYet");
-  return [[t.job.pod.facts.used, <span className="muted">{why}</span>]];
+  const withLine = (key: keyof PodUsage, text: (value: number) => string): ReactNode => {
+    const lines = linesOf(history, pod, key);
+    const values = lines.flat().map(({ value }) => value);
+    const since = lines[0]?.[0] && format.time(lines[0][0].at);
+    const range = [Math.min(...values), Math.max(...values)].map(text) as [string, string];
+    return (
+      <>
+        {text(used[key])}
+        {since !== undefined && (
+          <Sparkline lines={lines} label={t.job.pod.usedSince(since, ...range)} />
+        )}
+      </>
+    );
+  };
+  return [
+    [words.cpu, withLine("cpu", (value) => words.cores(format.short(value)))],
+    [words.memory, withLine("memoryMiB", format.memory)],
+  ];
 }
 
 function devicesText(

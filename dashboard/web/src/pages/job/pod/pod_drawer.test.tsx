@@ -1,6 +1,6 @@
 // The drawer of one replica.
 
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { KubeObject, Replica } from "../../../api/types";
 import { FakeServer, problem } from "../../../testing/fake_server";
@@ -90,6 +90,22 @@ describe("what a replica uses", () => {
       "0.5 cores",
     );
     expect(within(drawer).getByText("Memory used").nextSibling?.textContent).toBe("1 GiB");
+  });
+
+  test("is a line since the page was opened", async () => {
+    const server = serverOf();
+    let cpu = 0.5;
+    server.on("GET", usage, () => ({ pods: { "bert-worker-1": { cpu, memoryMiB: 1024 } } }));
+    const { drawer, services } = await show({ server });
+    await within(drawer).findByText("0.5 cores");
+    expect(within(drawer).queryByRole("img", { name: /^since/ })).toBeNull();
+    cpu = 2;
+    await act(() => services.queries.refetchQueries({ queryKey: ["usage"] }));
+    const lines = await within(drawer).findAllByRole("img", { name: /^since .*: / });
+    expect(lines.map((one) => one.getAttribute("aria-label"))).toEqual([
+      expect.stringMatching(/: 0.5 cores to 2 cores$/),
+      expect.stringMatching(/: 1 GiB to 1 GiB$/),
+    ]);
   });
 
   test.each([
