@@ -167,6 +167,7 @@ constexpr Verb kVerbs[] = {
     {"export", "Write a trained model for other programs", RunUse},
     {"eval", "Print loss and accuracy of a trained model", RunUse},
     {"predict", "Print what a trained model says of examples", RunUse},
+    {"generate", "Print a text of a trained model", RunUse},
     {"graph", "Show the ops of a model", RunGraph},
     {"data", "Fetch, inspect and convert data sets", RunDataCommand},
     {"devices", "Show the GPUs of this machine", RunDevicesCommand},

@@ -16,6 +16,7 @@
 #include "operator/base/terminal_text.h"
 #include "third_party/json.h"
 #include "trainer/cmd/flags.h"
+#include "trainer/cmd/generate_command.h"
 #include "trainer/data/load_data.h"
 #include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
@@ -34,6 +35,7 @@ struct UseFlags {
   std::string checkpoint, format, to, input;
   std::string output = "text";
   bool bfloat16 = false;
+  GenerateFlags generate;
   Flags flags;
 };
 
@@ -157,6 +159,13 @@ absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   return predictor->Predict(rows, print);
 }
 
+absl::Status Generate(const UseFlags& command, const GetEnv& env) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
+  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  return PrintTexts(command.generate, files, trained);
+}
+
 struct Verb {
   std::string_view word;
   const char* about;
@@ -177,6 +186,10 @@ constexpr Verb kVerbs[] = {
      "numbers (as 0.1, 0.2 or [0.1, 0.2] or {\"features\": [0.1, 0.2]}), or of values by name if\n"
      "the data has feature columns ({\"age\": 39, \"job\": \"Sales\"}), or an IDX file of images.",
      Predict},
+    {"generate",
+     "Prints a text that goes on from another, token by token, of a model that has learned texts.\n"
+     "Tokens are bytes. Each costs a pass of the model over all of its context.",
+     Generate},
 };
 
 const Verb* FindVerb(std::string_view word) {
@@ -198,6 +211,8 @@ void AddOptions(Command& app, std::string_view word, UseFlags* command) {
     app.AddFlag("--bfloat16", &command->bfloat16, "half as large; of safetensors");
   } else if (word == "eval") {
     app.AddOption("-o,--output", &command->output, "text or json").OneOf({"text", "json"});
+  } else if (word == "generate") {
+    AddGenerateOptions(app, &command->generate);
   } else {
     app.AddOption("--input", &command->input, "a file, or - for standard input");
   }

@@ -60,7 +60,7 @@ absl::StatusOr<VariableFile> OpenVariables(FileSystem& files, const std::string&
   return file;
 }
 
-// Of the models whose first layer takes the features and whose last gives the classes.
+// Of the models whose first layer takes the features and whose last gives the classes, or tokens.
 std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const VariableFile& file) {
   const auto json = nlohmann::json::parse(config.model, nullptr, /*allow_exceptions=*/false);
   const std::string model = json.is_object() ? json.value("name", "") : "";
@@ -71,6 +71,7 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
   };
   const std::vector<int64_t> linear = dims("linear/weights"), last = dims("softmax_linear/weights");
   const std::vector<int64_t> first = dims("hidden1/weights");
+  const std::vector<int64_t> tokens = dims("wte"), positions = dims("wpe");
   if (model == "linear" && !linear.empty()) {
     return DataShape{.features = linear[0], .targets = linear[1]};
   }
@@ -79,6 +80,9 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
   }
   if (model == "mlp" && !first.empty() && !last.empty()) {
     return DataShape{.features = first[0], .classes = last[1]};
+  }
+  if (model == "gpt2" && !tokens.empty() && !positions.empty()) {
+    return DataShape{.features = positions[0], .vocabulary = tokens[0]};
   }
   return std::nullopt;
 }

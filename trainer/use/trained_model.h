@@ -45,7 +45,8 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenCheckpoint(FileSystem& files,
 
 // `path` is what OpenCheckpoint takes, or a file whose name ends with .safetensors. How many
 // features and classes there are follows from the variables of the models linear, mlp and softmax,
-// and from feature columns; for others the data is loaded.
+// the context and the vocabulary from those of gpt2, and from feature columns; for others the data
+// is loaded.
 absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerConfig& config,
                                               const std::string& path);
 
