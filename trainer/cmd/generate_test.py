@@ -113,6 +113,31 @@ class GenerateTest(unittest.TestCase):
         # Two of the three bytes of a dash, and the line's end of a terminal.
         self.assertEqual(said.decode(), "\ufffd\ufffd\r\n")
 
+    def evaluated(self, **data):
+        """What eval says as JSON, of `data` in place of the training's."""
+        with open(self.config, encoding="utf-8") as file:
+            config = json.load(file)
+        with tempfile.NamedTemporaryFile(dir=os.environ.get("TEST_TMPDIR")) as text:
+            text.write(TEXT)
+            text.flush()
+            config["data"].update(train={"files": [text.name]}, test={"files": [text.name]}, **data)
+            return subprocess.run(
+                [TRAINER, "eval", "--checkpoint", self.out, "--config", json.dumps(config), "-o",
+                 "json"], env={}, check=False, timeout=PATIENCE_S, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE)
+
+    def test_its_perplexity_is_said(self):
+        done = self.evaluated()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        evaluation = json.loads(done.stdout)
+        self.assertAlmostEqual(evaluation["perplexity"], math.exp(evaluation["loss"]), places=6)
+        self.assertLess(evaluation["perplexity"], 1.3)
+        # It ended with a failed check of memory's size.
+        done = self.evaluated(text={"context": CONTEXT // 2})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the data of the configuration makes another model; wpe is [32, 64] there "
+                      "and [16, 64] with this data", done.stderr.decode())
+
     def test_what_is_wrong_is_said(self):
         for words, code, sentence in (
                 ((), 2, "taas-trainer generate: --prompt TEXT, or --input FILE"),

@@ -165,7 +165,7 @@ int RunGraph(int argc, char** argv) { return RunGraphCommand(argc, argv, Env); }
 constexpr Verb kVerbs[] = {
     {"inspect", "Show what a checkpoint, a model or an event file holds", RunInspectCommand},
     {"export", "Write a trained model for other programs", RunUse},
-    {"eval", "Print loss and accuracy of a trained model", RunUse},
+    {"eval", "Print loss, accuracy and perplexity of a trained model", RunUse},
     {"predict", "Print what a trained model says of examples", RunUse},
     {"generate", "Print a text of a trained model", RunUse},
     {"graph", "Show the ops of a model", RunGraph},

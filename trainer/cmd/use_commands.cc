@@ -1,5 +1,6 @@
 #include "trainer/cmd/use_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <iostream>
@@ -19,6 +20,8 @@
 #include "trainer/cmd/generate_command.h"
 #include "trainer/data/load_data.h"
 #include "trainer/export/export_model.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/task/model_task.h"
 #include "trainer/use/predict.h"
@@ -90,11 +93,34 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
   return absl::OkStatus();
 }
 
+// A model follows from its data in part: `session` is of that of the configuration.
+absl::Status CheckSameModel(const TrainedModel& trained, const Session& session) {
+  const Graph& graph = trained.model.graph;
+  const std::vector<Value> variables = graph.Variables();
+  for (size_t i = 0; i < std::max(variables.size(), session.variables().size()); ++i) {
+    const bool both = i < variables.size() && i < session.variables().size();
+    const std::string ours = i < variables.size() ? graph.node(variables[i]).name : "nothing";
+    if (both && ours == session.variables()[i].name &&
+        graph.node(variables[i]).outputs[0].shape == session.variables()[i].shape) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        "evaluate " + trained.source + ": the data of the configuration makes another model; " +
+        ours + " is " +
+        (both ? graph.node(variables[i]).outputs[0].shape.ToString() + " there and " +
+                    session.variables()[i].shape.ToString() + " with this data"
+              : "not in both") +
+        ": evaluate it with data like that of its training");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
   ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
+  RETURN_IF_ERROR(CheckSameModel(trained, task->session()));
   ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
                    task->Evaluate(TensorsOf(trained.values)));
   if (!evaluation) {
@@ -106,13 +132,18 @@ absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
                                    {"examples", evaluation->examples},
                                    {"loss", evaluation->loss}};
     if (evaluation->accuracy) json["accuracy"] = *evaluation->accuracy;
+    if (evaluation->perplexity) json["perplexity"] = *evaluation->perplexity;
     std::puts(json.dump().c_str());
     return absl::OkStatus();
   }
-  std::string accuracy;
-  if (evaluation->accuracy) accuracy = "accuracy " + std::to_string(*evaluation->accuracy) + ", ";
+  std::string measures;
+  const auto add = [&](const char* name, std::optional<double> value) {
+    if (value) measures += name + std::to_string(*value) + ", ";
+  };
+  add("accuracy ", evaluation->accuracy);
+  add("perplexity ", evaluation->perplexity);
   std::printf("%s: step %lld, %sloss %.6f over %lld examples\n", trained.source.c_str(),
-              static_cast<long long>(trained.step), accuracy.c_str(), evaluation->loss,
+              static_cast<long long>(trained.step), measures.c_str(), evaluation->loss,
               static_cast<long long>(evaluation->examples));
   return absl::OkStatus();
 }
@@ -179,7 +210,8 @@ constexpr Verb kVerbs[] = {
      "of the checkpoint, those of the optimizer too.",
      Export},
     {"eval",
-     "Prints loss and accuracy of a trained model over data.test of its configuration.", Evaluate},
+     "Prints loss and accuracy of a trained model over data.test of its configuration; of a model\n"
+     "of texts the perplexity, too.", Evaluate},
     {"predict",
      "Prints a line of JSON for each example: {\"class\": 3, \"probabilities\": [...]}, or\n"
      "{\"value\": 1.5} of a regression. Examples are those of data.test, or --input: lines of\n"
