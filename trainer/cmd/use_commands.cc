@@ -42,15 +42,22 @@ struct UseFlags {
   Flags flags;
 };
 
-// The configuration that `command` names; without one, nothing.
+// The configuration that `command` names, or what others left beside the model; without either,
+// nothing.
 absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& command,
                                                              const GetEnv& env, FileSystem& files) {
   const Flags& flags = command.flags;
   const bool given = !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
                      env("TAAS_TRAINER").has_value();
-  if (!given) return std::optional<TrainerConfig>();
-  ASSIGN_OR_RETURN(const std::string text, TrainerJson(flags, env, files));
-  Json json = Json::parse(text);
+  Json json;
+  if (given) {
+    ASSIGN_OR_RETURN(const std::string text, TrainerJson(flags, env, files));
+    json = Json::parse(text);
+  } else {
+    ASSIGN_OR_RETURN(const auto model, ModelBeside(files, command.checkpoint));
+    if (!model) return std::optional<TrainerConfig>();
+    json["model"] = Json::parse(*model);
+  }
   // A checkpoint may say all that is to be known of the data.
   if (!json.contains("data")) json["data"] = Json::object();
   ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(json.dump()));
