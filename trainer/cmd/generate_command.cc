@@ -100,13 +100,12 @@ void AddGenerateOptions(Command& app, GenerateFlags* flags) {
       .Between(1, kCountMax)
       .ShowDefault();
   app.AddOption("-o,--output", &flags->output, "text or json").OneOf({"text", "json"});
-  app.OnRun(
-      [flags] {
-        return flags->prompt || flags->input ? ""
-                                             : "--prompt TEXT, or --input FILE (- for standard "
-                                               "input), is required: the text to go on from";
-      },
-      [] {});  // What it does follows the parsing.
+}
+
+std::string WhatIsMissing(const GenerateFlags& flags) {
+  if (flags.prompt || flags.input) return "";
+  return "--prompt TEXT, or --input FILE (- for standard input), is required: the text to go on "
+         "from";
 }
 
 absl::Status PrintTexts(const GenerateFlags& flags, FileSystem& files, TrainedModel& trained) {

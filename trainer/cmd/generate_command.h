@@ -33,6 +33,8 @@ struct GenerateFlags {
 };
 
 void AddGenerateOptions(Command& app, GenerateFlags* flags);
+// "" where nothing is.
+std::string WhatIsMissing(const GenerateFlags& flags);
 
 // `count` texts, of which the i-th, from 0, is the one of seed + i.
 absl::Status PrintTexts(const GenerateFlags& flags, FileSystem& files, TrainedModel& trained);

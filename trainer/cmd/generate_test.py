@@ -138,6 +138,59 @@ class GenerateTest(unittest.TestCase):
         self.assertIn("the data of the configuration makes another model; wpe is [32, 64] there "
                       "and [16, 64] with this data", done.stderr.decode())
 
+    def manifest(self):
+        """A file with the job that this would be in a cluster."""
+        with open(self.config, encoding="utf-8") as file:
+            trainer = json.load(file)
+        trainer["data"].update(train={"files": ["/data/t*t"]}, test={"files": ["/data/text"]})
+        trainer["checkpoint"]["dir"] = "/out/model"
+        job = {"apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": "small"},
+               "spec": {"trainer": trainer, "roles": {"worker": {"replicas": 1}},
+                        "volumes": [{"name": "text", "mountPath": "/data", "source": {}},
+                                    {"name": "models", "mountPath": "/out", "source": {}}]}}
+        path = os.path.join(os.path.dirname(self.config), "job.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# A job.\n---\n")
+            json.dump(job, file, indent=1)
+        return path
+
+    def test_the_manifest_of_the_job_is_the_configuration(self):
+        made = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(made.cleanup)
+        os.symlink(self.out, os.path.join(made.name, "model"))
+
+        def run(*words):
+            return subprocess.run([TRAINER, *words, "--config", self.manifest()], env={},
+                                  check=False, timeout=PATIENCE_S, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+        prompt = ("generate", "--prompt", "A worker", "--temperature", "0", "--length", "30")
+        done = run(*prompt, "--volume", f"models={made.name}")
+        self.assertEqual(done.stdout.encode(), self.learned(b"A worker", 30) + b"\n")
+        done = run(*prompt, "--volume", f"text={made.name}")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("--volume models=DIR is missing: checkpoint.dir is /out/model, which is in "
+                      "volume models of the job", done.stdout)
+        # The model follows from the checkpoint, what it is evaluated with does not.
+        done = run("eval", "--volume", f"models={made.name}")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("--volume text=DIR is missing: data.train.files[0]", done.stdout)
+        with open(os.path.join(made.name, "text"), "wb") as file:
+            file.write(TEXT)
+        done = run("eval", "--volume", f"models={made.name}", "--volume", f"text={made.name}")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"step {STEPS}, accuracy", done.stdout)
+        self.assertIn("perplexity 1.", done.stdout)
+
+        # A training of its own.
+        other = os.path.join(made.name, "other")
+        few = ("--train_steps", "3", "--volume", f"text={made.name}")
+        done = run(*few)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("--volume models=DIR is missing", done.stdout)
+        done = run(*few, "--volume", f"models={other}")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("model.ckpt-3.index", os.listdir(os.path.join(other, "model")))
+
     def test_what_is_wrong_is_said(self):
         for words, code, sentence in (
                 ((), 2, "taas-trainer generate: --prompt TEXT, or --input FILE"),

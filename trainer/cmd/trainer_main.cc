@@ -71,7 +71,8 @@ Complaint ComplaintOf(const absl::Status& status, const Flags& flags) {
   if (!SaysWhatToTrain(flags, Env)) return {message, kExitUsage};
   if (const auto words = InFlagWords(flags, Env, message)) return {*words, kExitUsage};
   const bool of_flag = absl::IsInvalidArgument(status) && message.starts_with("--");
-  return {message, of_flag && SaysWhoItIs(flags) ? kExitUsage : kExitPermanent};
+  const bool is_given = SaysWhoItIs(flags) || message.starts_with("--volume ");
+  return {message, of_flag && is_given ? kExitUsage : kExitPermanent};
 }
 
 // More than any machine has.

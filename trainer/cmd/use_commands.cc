@@ -42,16 +42,24 @@ struct UseFlags {
   Flags flags;
 };
 
-// The configuration that `command` names, or what others left beside the model; without either,
-// nothing.
-absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& command,
-                                                             const GetEnv& env, FileSystem& files) {
+bool NamesConfig(const UseFlags& command, const GetEnv& env) {
   const Flags& flags = command.flags;
-  const bool given = !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
-                     env("TAAS_TRAINER").has_value();
+  return !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
+         env("TAAS_TRAINER").has_value();
+}
+
+// The configuration that `command` names, or what others left beside the model; without either,
+// nothing. Whether its data will be read decides what it must say of a manifest's volumes.
+absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& command,
+                                                             const GetEnv& env, FileSystem& files,
+                                                             bool needs_data) {
   Json json;
-  if (given) {
-    ASSIGN_OR_RETURN(const std::string text, TrainerJson(flags, env, files));
+  if (NamesConfig(command, env)) {
+    ASSIGN_OR_RETURN(const std::string text,
+                     TrainerJson(command.flags, env, files,
+                                 {.data = needs_data,
+                                  .checkpoint = command.checkpoint.empty(),
+                                  .others = false}));
     json = Json::parse(text);
   } else {
     ASSIGN_OR_RETURN(const auto model, ModelBeside(files, command.checkpoint));
@@ -64,19 +72,40 @@ absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& com
   return std::optional<TrainerConfig>(std::move(config));
 }
 
-absl::StatusOr<TrainerConfig> NeedModelConfig(const UseFlags& command, const GetEnv& env,
-                                              FileSystem& files) {
-  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files));
-  if (config) return *std::move(config);
-  return absl::InvalidArgumentError(
-      "the checkpoint has no graph: say which model it is of, with --config FILE (spec.trainer), "
-      "TAAS_TRAINER, or --model mlp --hidden_units 100");
+struct Loaded {
+  TrainerConfig config;
+  TrainedModel trained;
+};
+
+absl::StatusOr<Loaded> Load(const UseFlags& command, const GetEnv& env, FileSystem& files,
+                            bool needs_data) {
+  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files, needs_data));
+  if (!config) {
+    return absl::InvalidArgumentError(
+        "the checkpoint has no graph: say which model it is of, with --config FILE (spec.trainer, "
+        "or a manifest of the job), TAAS_TRAINER, or --model mlp --hidden_units 100");
+  }
+  const std::string path =
+      command.checkpoint.empty() ? config->checkpoint_dir : command.checkpoint;
+  if (path.empty()) {
+    return absl::InvalidArgumentError(
+        "--checkpoint is missing, and the configuration has no checkpoint.dir: say where the model "
+        "is");
+  }
+  auto trained = LoadTrainedModel(files, *config, path);
+  if (trained.ok()) return Loaded{*std::move(config), *std::move(trained)};
+  // The model may follow from data in a volume that was not given.
+  if (!needs_data) {
+    RETURN_IF_ERROR(ReadModelConfig(command, env, files, /*needs_data=*/true).status());
+  }
+  return trained.status();
 }
 
 absl::Status Export(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(command.format));
-  ASSIGN_OR_RETURN(const auto config, ReadModelConfig(command, env, files));
+  ASSIGN_OR_RETURN(const auto config,
+                   ReadModelConfig(command, env, files, /*needs_data=*/false));
   if (!config && format == ExportFormat::kSafetensors) {
     ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(files, command.checkpoint));
     RETURN_IF_ERROR(ConvertCheckpoint(files, *checkpoint, command.to, command.bfloat16));
@@ -84,9 +113,8 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
                 checkpoint->prefix().c_str());
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const TrainerConfig needed, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(const TrainedModel trained,
-                   LoadTrainedModel(files, needed, command.checkpoint));
+  ASSIGN_OR_RETURN(const Loaded loaded, Load(command, env, files, /*needs_data=*/false));
+  const TrainedModel& trained = loaded.trained;
   RETURN_IF_ERROR(ExportModel(files, command.to,
                               {.model = &trained.model,
                                .values = trained.spans(),
@@ -124,8 +152,8 @@ absl::Status CheckSameModel(const TrainedModel& trained, const Session& session)
 
 absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  ASSIGN_OR_RETURN(Loaded loaded, Load(command, env, files, /*needs_data=*/true));
+  auto& [config, trained] = loaded;
   ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
   RETURN_IF_ERROR(CheckSameModel(trained, task->session()));
   ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
@@ -179,8 +207,9 @@ absl::StatusOr<Examples> TestExamples(FileSystem& files, const TrainerConfig& co
 
 absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  ASSIGN_OR_RETURN(Loaded loaded,
+                   Load(command, env, files, /*needs_data=*/command.input.empty()));
+  auto& [config, trained] = loaded;
   ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(CpuRuntime(), trained));
   const ExampleForm form = FormOf(trained);
   const auto print = [](const Prediction& prediction) {
@@ -199,9 +228,8 @@ absl::Status Predict(const UseFlags& command, const GetEnv& env) {
 
 absl::Status Generate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
-  return PrintTexts(command.generate, files, trained);
+  ASSIGN_OR_RETURN(Loaded loaded, Load(command, env, files, /*needs_data=*/false));
+  return PrintTexts(command.generate, files, loaded.trained);
 }
 
 struct Verb {
@@ -240,8 +268,8 @@ const Verb* FindVerb(std::string_view word) {
 
 void AddOptions(Command& app, std::string_view word, UseFlags* command) {
   app.AddOption("--checkpoint", &command->checkpoint,
-                "a checkpoint's prefix, a directory (the newest), or a .safetensors file")
-      .Required();
+                "a checkpoint's prefix, a directory (the newest), or a .safetensors file (default: "
+                "checkpoint.dir of --config)");
   if (word == "export") {
     app.AddOption("--format", &command->format, "safetensors or savedModel").Required();
     app.AddOption("--to", &command->to,
@@ -258,6 +286,14 @@ void AddOptions(Command& app, std::string_view word, UseFlags* command) {
   AddModelFlags(app, &command->flags);
 }
 
+// What is no use to begin without; "" where nothing is.
+std::string WhatIsMissing(const Verb& verb, const UseFlags& command, const GetEnv& env) {
+  if (command.checkpoint.empty() && !NamesConfig(command, env)) {
+    return "--checkpoint is required, or a --config with checkpoint.dir";
+  }
+  return verb.word == "generate" ? WhatIsMissing(command.generate) : "";
+}
+
 }  // namespace
 
 int RunUseCommand(int argc, char** argv, const GetEnv& env) {
@@ -265,6 +301,7 @@ int RunUseCommand(int argc, char** argv, const GetEnv& env) {
   UseFlags command;
   CommandLine app({.name = "taas-trainer " + std::string(verb->word), .about = verb->about});
   AddOptions(app, verb->word, &command);
+  app.OnRun([&] { return WhatIsMissing(*verb, command, env); }, [] {});
   const std::optional<int> ended = app.Parse(argc, argv);
   if (ended.has_value()) return *ended;
   const absl::Status status = verb->run(command, env);
