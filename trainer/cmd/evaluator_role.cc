@@ -23,8 +23,10 @@ absl::Status RunEvaluator(Role& role) {
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
   const auto show = [&](const Evaluation& evaluation) {
     log.OnEvaluation(evaluation);
-    recorder.Record(
-        {.step = evaluation.step, .loss = evaluation.loss, .accuracy = evaluation.accuracy});
+    recorder.Record({.step = evaluation.step,
+                     .loss = evaluation.loss,
+                     .accuracy = evaluation.accuracy,
+                     .perplexity = evaluation.perplexity});
   };
   Evaluator evaluator(role.clock(), role.files(),
                       {.dir = config.checkpoint_dir,

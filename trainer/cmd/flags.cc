@@ -8,7 +8,6 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/comm/greeting.h"
-#include "trainer/config/json_text.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
 
@@ -79,7 +78,15 @@ void AddClusterFlags(Command& app, Flags* flags) {
 }
 
 void AddModelFlagsTo(Command& app, const char* group, Flags* flags) {
-  app.AddOption("--config", &flags->config, "spec.trainer: a JSON file, or the JSON itself")
+  app.AddOption("--config", &flags->config,
+                "spec.trainer, or a manifest of a TrainingJob: a YAML or JSON file, or JSON itself")
+      .Group(group);
+  app.AddOption("--volume", &flags->volumes,
+                "NAME=DIR: the directory that a volume of the manifest is here; again for each")
+      .Check([](const std::string& text) {
+        return std::string(ParseVolumeDir(text).status().message());
+      })
+      .Repeated()
       .Group(group);
   const std::vector<std::string> models = absl::StrSplit(KnownModels(), ", ");
   app.AddOption("--model", &flags->model, "which model (default: mlp, with --data_dir)")
@@ -182,7 +189,8 @@ void AddOutputFlags(Command& app, Flags* flags) {
   app.AddFlag("--verbose", &flags->verbose, "debug log").Group(group);
 }
 
-absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSystem& files) {
+absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSystem& files,
+                                const NeededPaths& needed) {
   std::string text = env("TAAS_TRAINER").value_or("{}");
   std::string source = "TAAS_TRAINER";
   if (!flags.config.empty()) {
@@ -194,13 +202,12 @@ absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSyste
       source = flags.config;
     }
   }
-  ASSIGN_OR_RETURN(Json json, ParseJsonText(text, source));
-  if (!json.is_object()) {
-    return absl::InvalidArgumentError(source +
-                                      ": no object; it must hold the object spec.trainer of the "
-                                      "job");
+  std::vector<VolumeDir> volumes;
+  for (const std::string& volume : flags.volumes) {
+    ASSIGN_OR_RETURN(volumes.emplace_back(), ParseVolumeDir(volume));
   }
-  return json;
+  ASSIGN_OR_RETURN(const std::string trainer, TrainerOfConfig(text, source, volumes, needed));
+  return Json::parse(trainer);
 }
 
 // The object `name` of `json`, made if there is none. What is no object is the parser's to refuse.
@@ -334,8 +341,9 @@ bool SaysWhoItIs(const Flags& flags) {
          flags.task_index;
 }
 
-absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files) {
-  ASSIGN_OR_RETURN(Json json, BaseConfig(flags, env, files));
+absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files,
+                                        const NeededPaths& needed) {
+  ASSIGN_OR_RETURN(Json json, BaseConfig(flags, env, files, needed));
   SetModel(flags, json);
   if (flags.data_dir) {
     RETURN_IF_ERROR(SetData(files, *flags.data_dir, json));

@@ -22,6 +22,7 @@
 #include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "trainer/cluster/tf_config.h"
+#include "trainer/config/job_manifest.h"
 #include "trainer/config/trainer_config.h"
 
 namespace taas {
@@ -35,6 +36,7 @@ struct Flags {
 
   // What is trained; what is not given is left to --config and TAAS_TRAINER.
   std::string config;
+  std::vector<std::string> volumes;  // NAME=DIR, of a manifest.
   std::optional<std::string> model, data_dir, optimizer, log_dir, checkpoint_dir, strategy;
   std::vector<int64_t> hidden_units;
   std::optional<int64_t> train_steps, batch_size, seed, save_checkpoints_secs,
@@ -62,8 +64,10 @@ bool SaysWhatToTrain(const Flags& flags, const GetEnv& env);
 // Whether flags do, in place of TF_CONFIG.
 bool SaysWhoItIs(const Flags& flags);
 
-// The object spec.trainer as JSON.
-absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files);
+// The object spec.trainer as JSON, with the paths of a manifest as they are here: those that are
+// needed must be in volumes that are given.
+absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files,
+                                        const NeededPaths& needed = {});
 
 // The job's token (trainer/comm/greeting.h), of the flag's file or of TAAS_JOB_TOKEN; "" for none.
 // It is in no message.

@@ -81,6 +81,29 @@ TEST_F(FlagsTest, FlagsGoOverTfConfigAndThatOverTheClassicEnvironment) {
   EXPECT_EQ((**Cluster(flags)).self_address(), "g:1");
 }
 
+TEST_F(FlagsTest, AManifestOfAJobIsAConfiguration) {
+  const std::string path = DataDir({}) + "/job.yaml";
+  ASSERT_THAT(files_.WriteAtomically(path, R"(
+kind: TrainingJob
+spec:
+  trainer: {maxSteps: 7, model: {name: softmax}, checkpoint: {dir: /out/c}}
+  volumes: [{name: out, mountPath: /out}, {name: data, mountPath: /data}]
+)"),
+              IsOk());
+  const json got = Trainer({"--config", path, "--volume", "out=o", "--volume=data=d",
+                            "--train_steps=9"});
+  EXPECT_EQ(got, json({{"maxSteps", 9},
+                       {"model", {{"name", "softmax"}}},
+                       {"checkpoint", {{"dir", "o/c"}}}}));
+  const auto env = [this](const char* name) { return Env(name); };
+  const Flags flags = Parse({"--config", path});
+  EXPECT_THAT(TrainerJson(flags, env, files_),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--volume out=DIR is missing: checkpoint.dir")));
+  EXPECT_THAT(TrainerJson(flags, env, files_, {.checkpoint = false}), IsOk());
+  EXPECT_THAT(Complaint({"--volume", "out"}), HasSubstr("\"out\" is not NAME=DIR"));
+}
+
 TEST_F(FlagsTest, WithoutAnyOfThemThereIsNoCluster) {
   EXPECT_FALSE(Cluster({})->has_value());
   // Build servers set this one for themselves.

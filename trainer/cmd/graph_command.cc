@@ -42,7 +42,8 @@ absl::Status WriteEvent(FileSystem& files, const std::string& dir, const Session
 
 absl::Status ShowGraph(const GraphFlags& wanted, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const std::string json, TrainerJson(wanted.flags, env, files));
+  ASSIGN_OR_RETURN(const std::string json, TrainerJson(wanted.flags, env, files,
+                                                       {.checkpoint = false, .others = false}));
   ASSIGN_OR_RETURN(const TrainerConfig config, ParseTrainerConfig(json));
   const ModelTask::Process process;
   ASSIGN_OR_RETURN(const auto session,

@@ -188,8 +188,8 @@ def train(row):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=PATIENCE_S)
         seconds = time.monotonic() - began
-    found = re.search(r"^evaluation at step \d+: (?:accuracy = (\S+), )?loss = (\S+)", done.stdout,
-                      re.MULTILINE)
+    found = re.search(r"^evaluation at step \d+: (?:accuracy = (\S+), )?(?:perplexity = \S+, )?"
+                      r"loss = (\S+)", done.stdout, re.MULTILINE)
     if done.returncode != 0 or not found:
         raise AssertionError(f"exit {done.returncode}: {done.stdout[-2000:]}")
     accuracy, loss = (float(number or "nan") for number in found.groups())

@@ -33,6 +33,7 @@ void AddEvaluation(const Evaluation& evaluation, summary::Summary* summary) {
   };
   add("eval/loss", evaluation.loss);
   if (evaluation.accuracy) add("eval/accuracy", *evaluation.accuracy);
+  if (evaluation.perplexity) add("eval/perplexity", *evaluation.perplexity);
 }
 
 }  // namespace

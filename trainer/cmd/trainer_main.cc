@@ -71,7 +71,8 @@ Complaint ComplaintOf(const absl::Status& status, const Flags& flags) {
   if (!SaysWhatToTrain(flags, Env)) return {message, kExitUsage};
   if (const auto words = InFlagWords(flags, Env, message)) return {*words, kExitUsage};
   const bool of_flag = absl::IsInvalidArgument(status) && message.starts_with("--");
-  return {message, of_flag && SaysWhoItIs(flags) ? kExitUsage : kExitPermanent};
+  const bool is_given = SaysWhoItIs(flags) || message.starts_with("--volume ");
+  return {message, of_flag && is_given ? kExitUsage : kExitPermanent};
 }
 
 // More than any machine has.
@@ -165,8 +166,9 @@ int RunGraph(int argc, char** argv) { return RunGraphCommand(argc, argv, Env); }
 constexpr Verb kVerbs[] = {
     {"inspect", "Show what a checkpoint, a model or an event file holds", RunInspectCommand},
     {"export", "Write a trained model for other programs", RunUse},
-    {"eval", "Print loss and accuracy of a trained model", RunUse},
+    {"eval", "Print loss, accuracy and perplexity of a trained model", RunUse},
     {"predict", "Print what a trained model says of examples", RunUse},
+    {"generate", "Print a text of a trained model", RunUse},
     {"graph", "Show the ops of a model", RunGraph},
     {"data", "Fetch, inspect and convert data sets", RunDataCommand},
     {"devices", "Show the GPUs of this machine", RunDevicesCommand},

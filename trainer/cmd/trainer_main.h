@@ -7,7 +7,8 @@
 //   taas-trainer data fetch mnist DIR              data commands
 //   taas-trainer graph --config trainer.json       the ops by which a model is computed
 //   taas-trainer inspect PATH…                     what files hold
-//   taas-trainer export|eval|predict --checkpoint  what a trained model is for
+//   taas-trainer export|eval|predict|generate --checkpoint C
+//                                                  what a trained model is for
 //
 // A program of one's own that has all of this, and models of its own, registers them and calls
 // TrainerMain (docs/own-model.md).

@@ -1,5 +1,6 @@
 #include "trainer/cmd/use_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <iostream>
@@ -16,8 +17,11 @@
 #include "operator/base/terminal_text.h"
 #include "third_party/json.h"
 #include "trainer/cmd/flags.h"
+#include "trainer/cmd/generate_command.h"
 #include "trainer/data/load_data.h"
 #include "trainer/export/export_model.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/task/model_task.h"
 #include "trainer/use/predict.h"
@@ -34,37 +38,74 @@ struct UseFlags {
   std::string checkpoint, format, to, input;
   std::string output = "text";
   bool bfloat16 = false;
+  GenerateFlags generate;
   Flags flags;
 };
 
-// The configuration that `command` names; without one, nothing.
-absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& command,
-                                                             const GetEnv& env, FileSystem& files) {
+bool NamesConfig(const UseFlags& command, const GetEnv& env) {
   const Flags& flags = command.flags;
-  const bool given = !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
-                     env("TAAS_TRAINER").has_value();
-  if (!given) return std::optional<TrainerConfig>();
-  ASSIGN_OR_RETURN(const std::string text, TrainerJson(flags, env, files));
-  Json json = Json::parse(text);
+  return !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
+         env("TAAS_TRAINER").has_value();
+}
+
+// The configuration that `command` names, or what others left beside the model; without either,
+// nothing. Whether its data will be read decides what it must say of a manifest's volumes.
+absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& command,
+                                                             const GetEnv& env, FileSystem& files,
+                                                             bool needs_data) {
+  Json json;
+  if (NamesConfig(command, env)) {
+    ASSIGN_OR_RETURN(const std::string text,
+                     TrainerJson(command.flags, env, files,
+                                 {.data = needs_data,
+                                  .checkpoint = command.checkpoint.empty(),
+                                  .others = false}));
+    json = Json::parse(text);
+  } else {
+    ASSIGN_OR_RETURN(const auto model, ModelBeside(files, command.checkpoint));
+    if (!model) return std::optional<TrainerConfig>();
+    json["model"] = Json::parse(*model);
+  }
   // A checkpoint may say all that is to be known of the data.
   if (!json.contains("data")) json["data"] = Json::object();
   ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(json.dump()));
   return std::optional<TrainerConfig>(std::move(config));
 }
 
-absl::StatusOr<TrainerConfig> NeedModelConfig(const UseFlags& command, const GetEnv& env,
-                                              FileSystem& files) {
-  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files));
-  if (config) return *std::move(config);
-  return absl::InvalidArgumentError(
-      "the checkpoint has no graph: say which model it is of, with --config FILE (spec.trainer), "
-      "TAAS_TRAINER, or --model mlp --hidden_units 100");
+struct Loaded {
+  TrainerConfig config;
+  TrainedModel trained;
+};
+
+absl::StatusOr<Loaded> Load(const UseFlags& command, const GetEnv& env, FileSystem& files,
+                            bool needs_data) {
+  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files, needs_data));
+  if (!config) {
+    return absl::InvalidArgumentError(
+        "the checkpoint has no graph: say which model it is of, with --config FILE (spec.trainer, "
+        "or a manifest of the job), TAAS_TRAINER, or --model mlp --hidden_units 100");
+  }
+  const std::string path =
+      command.checkpoint.empty() ? config->checkpoint_dir : command.checkpoint;
+  if (path.empty()) {
+    return absl::InvalidArgumentError(
+        "--checkpoint is missing, and the configuration has no checkpoint.dir: say where the model "
+        "is");
+  }
+  auto trained = LoadTrainedModel(files, *config, path);
+  if (trained.ok()) return Loaded{*std::move(config), *std::move(trained)};
+  // The model may follow from data in a volume that was not given.
+  if (!needs_data) {
+    RETURN_IF_ERROR(ReadModelConfig(command, env, files, /*needs_data=*/true).status());
+  }
+  return trained.status();
 }
 
 absl::Status Export(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(command.format));
-  ASSIGN_OR_RETURN(const auto config, ReadModelConfig(command, env, files));
+  ASSIGN_OR_RETURN(const auto config,
+                   ReadModelConfig(command, env, files, /*needs_data=*/false));
   if (!config && format == ExportFormat::kSafetensors) {
     ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(files, command.checkpoint));
     RETURN_IF_ERROR(ConvertCheckpoint(files, *checkpoint, command.to, command.bfloat16));
@@ -72,9 +113,8 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
                 checkpoint->prefix().c_str());
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const TrainerConfig needed, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(const TrainedModel trained,
-                   LoadTrainedModel(files, needed, command.checkpoint));
+  ASSIGN_OR_RETURN(const Loaded loaded, Load(command, env, files, /*needs_data=*/false));
+  const TrainedModel& trained = loaded.trained;
   RETURN_IF_ERROR(ExportModel(files, command.to,
                               {.model = &trained.model,
                                .values = trained.spans(),
@@ -88,11 +128,34 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
   return absl::OkStatus();
 }
 
+// A model follows from its data in part: `session` is of that of the configuration.
+absl::Status CheckSameModel(const TrainedModel& trained, const Session& session) {
+  const Graph& graph = trained.model.graph;
+  const std::vector<Value> variables = graph.Variables();
+  for (size_t i = 0; i < std::max(variables.size(), session.variables().size()); ++i) {
+    const bool both = i < variables.size() && i < session.variables().size();
+    const std::string ours = i < variables.size() ? graph.node(variables[i]).name : "nothing";
+    if (both && ours == session.variables()[i].name &&
+        graph.node(variables[i]).outputs[0].shape == session.variables()[i].shape) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        "evaluate " + trained.source + ": the data of the configuration makes another model; " +
+        ours + " is " +
+        (both ? graph.node(variables[i]).outputs[0].shape.ToString() + " there and " +
+                    session.variables()[i].shape.ToString() + " with this data"
+              : "not in both") +
+        ": evaluate it with data like that of its training");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  ASSIGN_OR_RETURN(Loaded loaded, Load(command, env, files, /*needs_data=*/true));
+  auto& [config, trained] = loaded;
   ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
+  RETURN_IF_ERROR(CheckSameModel(trained, task->session()));
   ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
                    task->Evaluate(TensorsOf(trained.values)));
   if (!evaluation) {
@@ -104,13 +167,18 @@ absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
                                    {"examples", evaluation->examples},
                                    {"loss", evaluation->loss}};
     if (evaluation->accuracy) json["accuracy"] = *evaluation->accuracy;
+    if (evaluation->perplexity) json["perplexity"] = *evaluation->perplexity;
     std::puts(json.dump().c_str());
     return absl::OkStatus();
   }
-  std::string accuracy;
-  if (evaluation->accuracy) accuracy = "accuracy " + std::to_string(*evaluation->accuracy) + ", ";
+  std::string measures;
+  const auto add = [&](const char* name, std::optional<double> value) {
+    if (value) measures += name + std::to_string(*value) + ", ";
+  };
+  add("accuracy ", evaluation->accuracy);
+  add("perplexity ", evaluation->perplexity);
   std::printf("%s: step %lld, %sloss %.6f over %lld examples\n", trained.source.c_str(),
-              static_cast<long long>(trained.step), accuracy.c_str(), evaluation->loss,
+              static_cast<long long>(trained.step), measures.c_str(), evaluation->loss,
               static_cast<long long>(evaluation->examples));
   return absl::OkStatus();
 }
@@ -139,8 +207,9 @@ absl::StatusOr<Examples> TestExamples(FileSystem& files, const TrainerConfig& co
 
 absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
-  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  ASSIGN_OR_RETURN(Loaded loaded,
+                   Load(command, env, files, /*needs_data=*/command.input.empty()));
+  auto& [config, trained] = loaded;
   ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(CpuRuntime(), trained));
   const ExampleForm form = FormOf(trained);
   const auto print = [](const Prediction& prediction) {
@@ -157,6 +226,12 @@ absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   return predictor->Predict(rows, print);
 }
 
+absl::Status Generate(const UseFlags& command, const GetEnv& env) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(Loaded loaded, Load(command, env, files, /*needs_data=*/false));
+  return PrintTexts(command.generate, files, loaded.trained);
+}
+
 struct Verb {
   std::string_view word;
   const char* about;
@@ -170,13 +245,18 @@ constexpr Verb kVerbs[] = {
      "of the checkpoint, those of the optimizer too.",
      Export},
     {"eval",
-     "Prints loss and accuracy of a trained model over data.test of its configuration.", Evaluate},
+     "Prints loss and accuracy of a trained model over data.test of its configuration; of a model\n"
+     "of texts the perplexity, too.", Evaluate},
     {"predict",
      "Prints a line of JSON for each example: {\"class\": 3, \"probabilities\": [...]}, or\n"
      "{\"value\": 1.5} of a regression. Examples are those of data.test, or --input: lines of\n"
      "numbers (as 0.1, 0.2 or [0.1, 0.2] or {\"features\": [0.1, 0.2]}), or of values by name if\n"
      "the data has feature columns ({\"age\": 39, \"job\": \"Sales\"}), or an IDX file of images.",
      Predict},
+    {"generate",
+     "Prints a text that goes on from another, token by token, of a model that has learned texts.\n"
+     "Tokens are bytes. Each costs a pass of the model over all of its context.",
+     Generate},
 };
 
 const Verb* FindVerb(std::string_view word) {
@@ -188,8 +268,8 @@ const Verb* FindVerb(std::string_view word) {
 
 void AddOptions(Command& app, std::string_view word, UseFlags* command) {
   app.AddOption("--checkpoint", &command->checkpoint,
-                "a checkpoint's prefix, a directory (the newest), or a .safetensors file")
-      .Required();
+                "a checkpoint's prefix, a directory (the newest), or a .safetensors file (default: "
+                "checkpoint.dir of --config)");
   if (word == "export") {
     app.AddOption("--format", &command->format, "safetensors or savedModel").Required();
     app.AddOption("--to", &command->to,
@@ -198,10 +278,20 @@ void AddOptions(Command& app, std::string_view word, UseFlags* command) {
     app.AddFlag("--bfloat16", &command->bfloat16, "half as large; of safetensors");
   } else if (word == "eval") {
     app.AddOption("-o,--output", &command->output, "text or json").OneOf({"text", "json"});
+  } else if (word == "generate") {
+    AddGenerateOptions(app, &command->generate);
   } else {
     app.AddOption("--input", &command->input, "a file, or - for standard input");
   }
   AddModelFlags(app, &command->flags);
+}
+
+// What is no use to begin without; "" where nothing is.
+std::string WhatIsMissing(const Verb& verb, const UseFlags& command, const GetEnv& env) {
+  if (command.checkpoint.empty() && !NamesConfig(command, env)) {
+    return "--checkpoint is required, or a --config with checkpoint.dir";
+  }
+  return verb.word == "generate" ? WhatIsMissing(command.generate) : "";
 }
 
 }  // namespace
@@ -211,6 +301,7 @@ int RunUseCommand(int argc, char** argv, const GetEnv& env) {
   UseFlags command;
   CommandLine app({.name = "taas-trainer " + std::string(verb->word), .about = verb->about});
   AddOptions(app, verb->word, &command);
+  app.OnRun([&] { return WhatIsMissing(*verb, command, env); }, [] {});
   const std::optional<int> ended = app.Parse(argc, argv);
   if (ended.has_value()) return *ended;
   const absl::Status status = verb->run(command, env);

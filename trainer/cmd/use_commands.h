@@ -1,4 +1,5 @@
-// What a trained model is used for: `taas-trainer export`, `eval` and `predict`.
+// What a trained model is used for: `taas-trainer export`, `eval`, `predict`
+// and `generate`.
 //
 // Ownership: none. Threads: one. Errors: printed to stderr; the result is the exit code: 0, 1 (it
 // failed), 2 (wrong usage).
@@ -12,7 +13,7 @@
 
 namespace taas {
 
-// `argv[0]` is export, eval or predict.
+// `argv[0]` is export, eval, predict or generate.
 int RunUseCommand(int argc, char** argv, const GetEnv& env);
 
 }  // namespace taas

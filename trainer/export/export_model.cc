@@ -10,27 +10,34 @@
 #include "trainer/export/saved_model.h"
 #include "trainer/export/tensorflow_graph.h"
 #include "trainer/formats/safetensors.h"
+#include "trainer/model/gpt2_published.h"
 #include "trainer/model/model.h"
 
 namespace taas {
 namespace {
 
 constexpr char kStep[] = "global_step";
+constexpr char kPublishedConfig[] = "/config.json";
 // A file that is written once to see whether that works.
 constexpr char kProbe[] = "/.taas-try";
 
+// As other programs look for it; its names too, of a GPT-2.
 absl::Status WriteModelSafetensors(FileSystem& files, const std::string& path,
                                    const ExportOptions& options) {
   const Graph& graph = options.model->graph;
+  const bool published = options.model->of_tokens;
   std::vector<TensorView> tensors;
   const std::vector<Value> variables = graph.Variables();
   for (size_t i = 0; i < variables.size(); ++i) {
     const Node& node = graph.node(variables[i]);
-    tensors.push_back(FloatTensor(node.name, node.outputs[0].shape.dims(), options.values[i]));
+    tensors.push_back(FloatTensor(published ? PublishedName(node.name) : node.name,
+                                  node.outputs[0].shape.dims(), options.values[i]));
   }
-  return WriteSafetensors(
-      files, path, tensors,
-      {.metadata = {{kStep, std::to_string(options.step)}}, .bfloat16 = options.bfloat16});
+  SafetensorsOptions write{.metadata = {{kStep, std::to_string(options.step)}},
+                           .bfloat16 = options.bfloat16};
+  // Without it the package transformers takes no file.
+  if (published) write.metadata["format"] = "pt";
+  return WriteSafetensors(files, path, tensors, write);
 }
 
 absl::StatusOr<ServedModel> Served(const ExportOptions& options) {
@@ -92,7 +99,11 @@ absl::Status ExportModel(FileSystem& files, const std::string& path,
   if (options.format == ExportFormat::kSafetensors) {
     const std::string file = SafetensorsPath(path);
     RETURN_IF_ERROR(files.MakeDirs(DirName(file)));
-    return WriteModelSafetensors(files, file, options);
+    RETURN_IF_ERROR(WriteModelSafetensors(files, file, options));
+    // A directory is this model's alone.
+    if (!options.model->of_tokens || file == path) return absl::OkStatus();
+    return files.WriteAtomically(DirName(file) + kPublishedConfig,
+                                 PublishedConfig(options.model->graph));
   }
   if (options.bfloat16) {
     return absl::InvalidArgumentError("bfloat16 is of format safetensors only");

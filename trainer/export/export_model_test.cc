@@ -72,6 +72,31 @@ TEST_F(ExportModelTest, SafetensorsHoldTheModelAndItsStep) {
   EXPECT_THAT(got, ElementsAre(-1, 0, 1));
 }
 
+TEST_F(ExportModelTest, AGpt2HasTheNamesAndTheConfigurationOfPublishedOnes) {
+  const Model gpt2 = *BuildModel({.name = "gpt2",
+                                  .data = {.features = 4, .vocabulary = 256},
+                                  .blocks = 1,
+                                  .heads = 1,
+                                  .width = 2},
+                                 GraphMode::kInference);
+  std::vector<std::vector<float>> values;
+  ExportOptions options{.model = &gpt2, .step = 3, .format = ExportFormat::kSafetensors};
+  for (const Value variable : gpt2.graph.Variables()) {
+    values.emplace_back(static_cast<size_t>(gpt2.graph.type(variable).shape.count()));
+  }
+  options.values = {values.begin(), values.end()};
+  ASSERT_THAT(ExportModel(files_, dir_, options), IsOk());
+  auto reader = SafetensorsReader::Open(files_, dir_ + "/model.safetensors");
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_EQ((*reader)->metadata().at("format"), "pt");
+  EXPECT_EQ((*reader)->entries().size(), values.size());
+  EXPECT_THAT((*reader)->entries().at("h.0.attn.c_attn.weight").shape, ElementsAre(2, 6));
+  EXPECT_THAT(*files_.ReadAll(dir_ + "/config.json"), HasSubstr(R"("n_positions": 4)"));
+  // A file stands among others, which have a config.json of theirs.
+  ASSERT_THAT(ExportModel(files_, dir_ + "/other/a.safetensors", options), IsOk());
+  EXPECT_THAT(*files_.List(dir_ + "/other"), ElementsAre("a.safetensors"));
+}
+
 TEST_F(ExportModelTest, ASavedModelHasASignatureAndItsVariables) {
   ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
   tf::SavedModel saved;

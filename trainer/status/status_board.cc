@@ -27,6 +27,7 @@ JsonValue ToJson(const Evaluation& evaluation) {
                {"loss", evaluation.loss},
                {"examples", evaluation.examples}};
   if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+  if (evaluation.perplexity) json["perplexity"] = *evaluation.perplexity;
   return json;
 }
 

@@ -38,6 +38,9 @@ struct Evaluation {
   std::optional<double> accuracy;  // Of a classifier.
   double loss = 0;
   int64_t examples = 0;
+  // Of a model of tokens: e to the mean loss of a token, in nats. Without it where that is no
+  // finite number.
+  std::optional<double> perplexity{};
 };
 
 struct Progress {

@@ -41,7 +41,8 @@ TEST(StatusBoardTest, JsonIsThatOfTheContract) {
   StatusBoard board(Me());
   board.SetState(RunState::kTraining);
   board.SetProgress({.step = 1200, .loss = 0.21, .examples_per_second = 20'000});
-  board.SetEvaluation({.step = 1200, .accuracy = 0.94, .loss = 0.2, .examples = 1000});
+  board.SetEvaluation(
+      {.step = 1200, .accuracy = 0.94, .loss = 0.2, .examples = 1000, .perplexity = 1.25});
   board.SetData("here", 9000);
   board.SetBuffers({.staged = 1, .staged_bytes = 40, .spare_bytes = 80, .versions = 2});
   board.SetPeers({{"ps", 0, "Joined", "127.0.0.1:1", "", "2026-11-21T05:54:17Z", 795260}});
@@ -49,7 +50,7 @@ TEST(StatusBoardTest, JsonIsThatOfTheContract) {
   const json want = json::parse(R"({"job":"default/mnist","uid":"7f0c","role":"chief","index":0,
     "attempt":1,"incarnation":{"pod":3,"start":"9f86"},"state":"Training","message":"",
     "step":1200,"maxSteps":2000,"loss":0.21,"examplesPerSecond":20000.0,"etaSeconds":4,
-    "evaluation":{"step":1200,"accuracy":0.94,"loss":0.2,"examples":1000},
+    "evaluation":{"step":1200,"accuracy":0.94,"loss":0.2,"examples":1000,"perplexity":1.25},
     "data":{"source":"here","examples":9000},
     "buffers":{"staged":1,"stagedBytes":40,"spareBytes":80,"versions":2},
     "peers":[{"role":"ps","index":0,"state":"Joined","address":"127.0.0.1:1","error":"",
@@ -300,6 +301,16 @@ TEST_F(StepLogTest, ASmallLossHasThreeDigitsThatCount) {
   }
   log.OnEvaluation({.step = 9, .loss = 0.00012345, .examples = 7});
   EXPECT_THAT(Text(), HasSubstr("loss = 0.0001234"));
+}
+
+TEST_F(StepLogTest, AnEvaluationOfTokensHasAPerplexity) {
+  StepLog log(clock_, {.every = 1, .batch_size = 1, .max_steps = 9, .json = true, .fd = pipe_[1]});
+  log.OnEvaluation(
+      {.step = 9, .accuracy = 0.5, .loss = 2, .examples = 7, .perplexity = 7.3890561});
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr(R"("perplexity":7.389)"));
+  EXPECT_THAT(text, HasSubstr("evaluation at step 9: accuracy = 0.5000, perplexity = 7.3891, "
+                              "loss = 2"));
 }
 
 TEST_F(StepLogTest, StepsOfOthersAreCountedAndALineIsNotMissedForThem) {

@@ -99,10 +99,12 @@ void StepLog::OnEvaluation(const Evaluation& evaluation) {
                            {"loss", evaluation.loss},
                            {"examples", evaluation.examples}};
     if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+    if (evaluation.perplexity) json["perplexity"] = *evaluation.perplexity;
     Write(json.dump() + "\n");
   }
   std::string line = "evaluation at step " + std::to_string(evaluation.step) + ": ";
   if (evaluation.accuracy) line += Format("accuracy = %.4f, ", *evaluation.accuracy);
+  if (evaluation.perplexity) line += Format("perplexity = %.5g, ", *evaluation.perplexity);
   Write(line + "loss = " + LossText(evaluation.loss, 4) +
         Format(" (%lld examples)\n", static_cast<long long>(evaluation.examples)));
 }

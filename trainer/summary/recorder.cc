@@ -21,6 +21,7 @@ constexpr uint64_t kNumbersBytesMax = 4'096;
 
 constexpr char kLoss[] = "loss";
 constexpr char kAccuracy[] = "accuracy";
+constexpr char kPerplexity[] = "perplexity";
 constexpr char kLearningRate[] = "learning_rate";
 constexpr char kExamplesPerSecond[] = "examples_per_second";
 constexpr char kStepsPerSecond[] = "global_step/sec";  // TensorFlow's tag.
@@ -143,6 +144,7 @@ summary::Summary Recorder::Numbers(const Waiting& waiting) {
   const Sample& sample = waiting.sample;
   add(kLoss, sample.loss);
   add(kAccuracy, sample.accuracy);
+  add(kPerplexity, sample.perplexity);
   add(kLearningRate, sample.learning_rate);
   const double seconds = Seconds(waiting.time - last_time_);
   if (options_.examples_per_step > 0 && last_step_ >= 0 && seconds > 0) {

@@ -43,6 +43,7 @@ struct Sample {
   int64_t step = 0;
   std::optional<double> loss;
   std::optional<double> accuracy;
+  std::optional<double> perplexity{};  // Of an evaluation.
   std::optional<double> learning_rate;
   // Behind a step now; nothing: as Recorder::Options has it.
   std::optional<int64_t> examples_per_step;

@@ -88,15 +88,17 @@ TEST_F(RecorderTest, AnEndWithoutASampleIsWrittenAtItsStep) {
 
 TEST_F(RecorderTest, SampleBecomesNumbersAndHistogramsOfItsStep) {
   auto recorder = Make(posix_);
-  recorder->Record({.step = 10, .loss = 2, .accuracy = 0.5, .learning_rate = 0.1});
+  recorder->Record(
+      {.step = 10, .loss = 2, .accuracy = 0.5, .perplexity = 7.5, .learning_rate = 0.1});
   clock_.Advance(2s);
   recorder->Record({.step = 20,
                     .loss = 1,
                     .histograms = {{"w", {1, 2}}, {"gradients/w", {0}}}});
   recorder = nullptr;
-  EXPECT_THAT(Events(), ElementsAre("start 10", "10 loss accuracy learning_rate",
+  EXPECT_THAT(Events(), ElementsAre("start 10", "10 loss accuracy perplexity learning_rate",
                                     "20 loss examples_per_second global_step/sec",
                                     "20 w gradients/w"));
+  EXPECT_EQ(series_->Points("perplexity").at(0).value, 7.5);
   EXPECT_EQ(series_->Points("global_step/sec").at(0).value, 5);
   EXPECT_EQ(series_->Points("examples_per_second").at(0).value, 35);
 }

@@ -428,6 +428,8 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const double rows = static_cast<double>(sums.rows);
   Evaluation evaluation{.loss = sums.loss / rows, .examples = examples};
   if (model_->is_classifier()) evaluation.accuracy = static_cast<double>(sums.right) / rows;
+  const double perplexity = std::exp(evaluation.loss);
+  if (model_->of_tokens && std::isfinite(perplexity)) evaluation.perplexity = perplexity;
   return std::optional<Evaluation>(evaluation);
 }
 

@@ -219,9 +219,34 @@ TEST_F(ModelTaskTest, AnEvaluatedLossThatIsNoNumberIsLoggedWithItsOp) {
   const auto evaluation = task->Evaluate(variables);
   const std::string log = testing::internal::GetCapturedStderr();
   ASSERT_THAT(evaluation, IsOk());
+  EXPECT_FALSE((*evaluation)->perplexity.has_value());
   EXPECT_FALSE(std::isfinite((*evaluation)->loss));
   EXPECT_THAT(log, testing::HasSubstr("from example 0 of data.test on; first in op "));
   EXPECT_THAT(log, testing::HasSubstr("of finite inputs"));
+}
+
+TEST_F(ModelTaskTest, OfTokensThereIsAPerplexity) {
+  TrainerConfig config;
+  config.model = R"({"name":"gpt2","blocks":1,"heads":1,"width":4})";
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/text", "a text of some letters"), IsOk());
+  const std::string text = R"({"files":[")" + dir_ + R"(/text"]})";
+  config.data = R"({"format":"text","text":{"context":5},"train":)" + text + R"(,"test":)" + text +
+                "}";
+  config.batch_size = 3;
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
+  ASSERT_THAT(task, IsOk());
+  const std::vector<TensorRef> variables = VariablesOf((*task)->session());
+  for (const TensorRef& variable : variables) EXPECT_THAT(variable.Fill(0), IsOk());
+  auto evaluation = (*task)->Evaluate(variables);
+  ASSERT_THAT(evaluation, IsOk());
+  // All bytes are equally likely.
+  EXPECT_NEAR((*evaluation)->loss, std::log(256), 1e-5);
+  ASSERT_TRUE((*evaluation)->perplexity.has_value());
+  EXPECT_NEAR(*(*evaluation)->perplexity, 256, 1e-2);
+  for (const TensorRef& variable : variables) EXPECT_THAT(variable.Fill(3e38f), IsOk());
+  evaluation = (*task)->Evaluate(variables);
+  ASSERT_THAT(evaluation, IsOk());
+  EXPECT_FALSE((*evaluation)->perplexity.has_value()) << "of a loss that is no number";
 }
 
 TEST_F(ModelTaskTest, ABatchOfMoreThanTheDataIsRefused) {

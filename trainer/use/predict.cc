@@ -166,7 +166,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(const Runtime& runtim
   if (model.of_tokens) {
     return absl::UnimplementedError(
         "a model of language predicts the next token of a text, not a class of an example; "
-        "`taas-trainer eval` tells how well it does");
+        "`taas-trainer generate` prints one, and `taas-trainer eval` tells how well it does");
   }
   ASSIGN_OR_RETURN(
       auto session,

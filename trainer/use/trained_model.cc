@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/base/bounded_file.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -15,12 +16,18 @@
 #include "trainer/data/load_data.h"
 #include "trainer/formats/safetensors.h"
 #include "trainer/model/data_shape.h"
+#include "trainer/model/gpt2_published.h"
 
 namespace taas {
 namespace {
 
 // TensorFlow's name of the moving average of a variable.
 constexpr char kAverage[] = "/ExponentialMovingAverage";
+// Of a directory in which others keep a model, and what it is like.
+constexpr char kModelFile[] = "model.safetensors";
+constexpr char kConfigFile[] = "config.json";
+// Each known one has a few kilobytes.
+constexpr size_t kConfigBytesMax = 1 << 20;
 
 // The variables of a file, of whichever format.
 struct VariableFile {
@@ -33,20 +40,39 @@ struct VariableFile {
 absl::StatusOr<VariableFile> OpenSafetensors(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(auto reader, SafetensorsReader::Open(files, path));
   VariableFile file{.source = path};
-  for (const auto& [name, entry] : reader->entries()) file.shapes[name] = entry.shape;
+  // Those of a GPT-2 as others publish it have names of theirs.
+  std::map<std::string, std::string> published;
+  for (const auto& [name, entry] : reader->entries()) {
+    const std::string own = OwnName(name).value_or(name);
+    file.shapes[own] = entry.shape;
+    published[own] = name;
+  }
   if (const auto step = reader->metadata().find("global_step"); step != reader->metadata().end()) {
     const std::string& text = step->second;
     std::from_chars(text.data(), text.data() + text.size(), file.step);
   }
-  file.read = [reader = std::shared_ptr(std::move(reader))](
+  file.read = [reader = std::shared_ptr(std::move(reader)), published = std::move(published)](
                   const std::string& name, std::span<const int64_t> shape, std::span<float> out) {
-    return reader->ReadFloats(name, shape, out);
+    const auto found = published.find(name);
+    return reader->ReadFloats(found == published.end() ? name : found->second, shape, out);
   };
   return file;
 }
 
+// The file that `path` is or has, unless it has checkpoints.
+std::optional<std::string> FindSafetensors(FileSystem& files, const std::string& path) {
+  if (path.ends_with(".safetensors")) return path;
+  const auto names = files.List(path);
+  if (!names.ok() || std::ranges::find(*names, kModelFile) == names->end()) return std::nullopt;
+  const auto steps = ListCheckpoints(files, path);
+  if (!steps.ok() || !steps->empty()) return std::nullopt;
+  return path + (path.ends_with('/') ? "" : "/") + kModelFile;
+}
+
 absl::StatusOr<VariableFile> OpenVariables(FileSystem& files, const std::string& path) {
-  if (path.ends_with(".safetensors")) return OpenSafetensors(files, path);
+  if (const auto safetensors = FindSafetensors(files, path)) {
+    return OpenSafetensors(files, *safetensors);
+  }
   ASSIGN_OR_RETURN(auto reader, OpenCheckpoint(files, path));
   VariableFile file{.source = reader->prefix()};
   for (const auto& [name, entry] : reader->entries()) file.shapes[name] = entry.shape;
@@ -60,7 +86,7 @@ absl::StatusOr<VariableFile> OpenVariables(FileSystem& files, const std::string&
   return file;
 }
 
-// Of the models whose first layer takes the features and whose last gives the classes.
+// Of the models whose first layer takes the features and whose last gives the classes, or tokens.
 std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const VariableFile& file) {
   const auto json = nlohmann::json::parse(config.model, nullptr, /*allow_exceptions=*/false);
   const std::string model = json.is_object() ? json.value("name", "") : "";
@@ -71,6 +97,7 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
   };
   const std::vector<int64_t> linear = dims("linear/weights"), last = dims("softmax_linear/weights");
   const std::vector<int64_t> first = dims("hidden1/weights");
+  const std::vector<int64_t> tokens = dims("wte"), positions = dims("wpe");
   if (model == "linear" && !linear.empty()) {
     return DataShape{.features = linear[0], .targets = linear[1]};
   }
@@ -79,6 +106,9 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
   }
   if (model == "mlp" && !first.empty() && !last.empty()) {
     return DataShape{.features = first[0], .classes = last[1]};
+  }
+  if (model == "gpt2" && !tokens.empty() && !positions.empty()) {
+    return DataShape{.features = positions[0], .vocabulary = tokens[0]};
   }
   return std::nullopt;
 }
@@ -137,6 +167,19 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenCheckpoint(FileSystem& files,
     if (step == steps.rbegin()) newest = status;
   }
   return newest;
+}
+
+absl::StatusOr<std::optional<std::string>> ModelBeside(FileSystem& files,
+                                                       const std::string& path) {
+  const auto safetensors = FindSafetensors(files, path);
+  if (!safetensors) return std::optional<std::string>();
+  const std::string config = DirName(*safetensors) + "/" + kConfigFile;
+  ASSIGN_OR_RETURN(const bool exists, files.Exists(config));
+  if (!exists) return std::optional<std::string>();
+  ASSIGN_OR_RETURN(const std::string text, ReadBounded(files, config, kConfigBytesMax));
+  auto model = ModelOfPublishedConfig(text);
+  if (!model.ok()) return Annotate(model.status(), "read " + config);
+  return std::optional<std::string>(*std::move(model));
 }
 
 absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerConfig& config,

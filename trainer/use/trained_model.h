@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,9 +44,16 @@ struct TrainedModel {
 absl::StatusOr<std::unique_ptr<BundleReader>> OpenCheckpoint(FileSystem& files,
                                                              const std::string& path);
 
-// `path` is what OpenCheckpoint takes, or a file whose name ends with .safetensors. How many
+// What the config.json beside the safetensors of `path` says: spec.trainer.model, of a GPT-2.
+// Nothing: `path` has none. Errors name the file.
+absl::StatusOr<std::optional<std::string>> ModelBeside(FileSystem& files, const std::string& path);
+
+// `path` is what OpenCheckpoint takes, or a file whose name ends with .safetensors, or a directory
+// with a model.safetensors and no checkpoints. Variables of a GPT-2 may have the names that others
+// publish it with (trainer/model/gpt2_published.h). How many
 // features and classes there are follows from the variables of the models linear, mlp and softmax,
-// and from feature columns; for others the data is loaded.
+// the context and the vocabulary from those of gpt2, and from feature columns; for others the data
+// is loaded.
 absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerConfig& config,
                                               const std::string& path);
 

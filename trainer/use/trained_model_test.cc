@@ -92,6 +92,92 @@ TEST_F(TrainedModelTest, SafetensorsHoldATrainedModelToo) {
   EXPECT_THAT(trained->values[0], ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
+// A GPT-2 of one block as others publish it.
+class PublishedTest : public TrainedModelTest {
+ protected:
+  // Each name begins with `prefix`.
+  void Write(const std::string& prefix) {
+    constexpr int64_t kWidth = 2;
+    const std::vector<std::pair<std::string, std::vector<int64_t>>> shapes = {
+        {"wte.weight", {256, kWidth}},
+        {"wpe.weight", {4, kWidth}},
+        {"h.0.ln_1.weight", {kWidth}},
+        {"h.0.ln_1.bias", {kWidth}},
+        {"h.0.attn.c_attn.weight", {kWidth, 3 * kWidth}},
+        {"h.0.attn.c_attn.bias", {3 * kWidth}},
+        {"h.0.attn.c_proj.weight", {kWidth, kWidth}},
+        {"h.0.attn.c_proj.bias", {kWidth}},
+        {"h.0.ln_2.weight", {kWidth}},
+        {"h.0.ln_2.bias", {kWidth}},
+        {"h.0.mlp.c_fc.weight", {kWidth, 4 * kWidth}},
+        {"h.0.mlp.c_fc.bias", {4 * kWidth}},
+        {"h.0.mlp.c_proj.weight", {4 * kWidth, kWidth}},
+        {"h.0.mlp.c_proj.bias", {kWidth}},
+        {"ln_f.weight", {kWidth}},
+        {"ln_f.bias", {kWidth}},
+        // Published files have such, too.
+        {"h.0.attn.bias", {1, 1, 4, 4}}};
+    std::vector<std::vector<float>> values;
+    for (const auto& [name, dims] : shapes) {
+      values.emplace_back(static_cast<size_t>(Shape(dims).count()), values.size());
+    }
+    std::vector<TensorView> tensors;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      tensors.push_back(FloatTensor(prefix + shapes[i].first, shapes[i].second, values[i]));
+    }
+    ASSERT_THAT(WriteSafetensors(files_, dir_ + "/model.safetensors", tensors,
+                                 {.metadata = {{"format", "pt"}}}),
+                IsOk());
+  }
+};
+
+TEST_F(PublishedTest, ItsNamesAreOurs) {
+  config_.model = R"({"name":"gpt2","blocks":1,"heads":1,"width":2})";
+  for (const char* prefix : {"", "transformer."}) {
+    Write(prefix);
+    // Whether the file is named or its directory.
+    for (const std::string& path : {dir_, dir_ + "/", dir_ + "/model.safetensors"}) {
+      const auto trained = LoadTrainedModel(files_, config_, path);
+      ASSERT_THAT(trained, IsOk());
+      EXPECT_EQ(trained->source, dir_ + "/model.safetensors");
+      EXPECT_EQ(trained->shape.features, 4);
+      EXPECT_EQ(trained->shape.vocabulary, 256);
+      const std::vector<Value> variables = trained->model.graph.Variables();
+      ASSERT_EQ(variables.size(), 16u);
+      for (size_t i = 0; i < variables.size(); ++i) {
+        EXPECT_EQ(trained->values[i][0], static_cast<float>(i))
+            << trained->model.graph.node(variables[i]).name;
+      }
+    }
+  }
+  Save(12);
+  config_.model = R"({"name":"softmax"})";
+  EXPECT_EQ(LoadTrainedModel(files_, config_, dir_)->step, 12) << "checkpoints go first";
+}
+
+TEST_F(PublishedTest, TheConfigurationBesideItSaysWhichModelItIs) {
+  const std::string config = dir_ + "/config.json", file = dir_ + "/model.safetensors";
+  Write("");
+  auto model = ModelBeside(files_, file);
+  ASSERT_THAT(model, IsOk());
+  EXPECT_EQ(*model, std::nullopt) << "there is none";
+  ASSERT_THAT(files_.WriteAtomically(
+                  config, R"({"model_type":"gpt2","n_layer":1,"n_head":1,"n_embd":2})"),
+              IsOk());
+  for (const std::string& path : {dir_, file}) {
+    model = ModelBeside(files_, path);
+    ASSERT_THAT(model, IsOk());
+    EXPECT_EQ(**model, R"({"name":"gpt2","blocks":1,"heads":1,"width":2})");
+  }
+  ASSERT_THAT(files_.WriteAtomically(config, R"({"model_type":"bert"})"), IsOk());
+  EXPECT_THAT(ModelBeside(files_, dir_).status().message(), HasSubstr("read " + config));
+  ASSERT_THAT(files_.WriteAtomically(config, std::string((1 << 20) + 1, ' ')), IsOk());
+  EXPECT_THAT(ModelBeside(files_, dir_).status().message(), HasSubstr("longer than 1 MiB"));
+  const auto none = ModelBeside(files_, dir_ + "/none");
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(*none, std::nullopt);
+}
+
 TEST_F(TrainedModelTest, ACheckpointOfAnotherModelIsRefused) {
   config_.model = R"({"name":"mlp","hidden":[5]})";
   EXPECT_THAT(LoadTrainedModel(files_, config_, Save(12)).status().message(),
