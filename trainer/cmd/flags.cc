@@ -56,22 +56,28 @@ std::optional<Steps> ReadSteps(const std::string& text) {
 
 void AddClusterFlags(Command& app, Flags* flags) {
   const char* const group = "Who this process is";
-  app.AddOption("--ps_hosts", &flags->ps_hosts, "host:port,… of the parameter servers")
+  app.AddOption("--ps_hosts", &flags->ps_hosts,
+                "Addresses of the parameter servers: host:port,host:port")
       .Group(group);
-  app.AddOption("--worker_hosts", &flags->worker_hosts, "host:port,… of the workers").Group(group);
+  app.AddOption("--worker_hosts", &flags->worker_hosts,
+                "Addresses of the workers: host:port,host:port")
+      .Group(group);
   app.AddOption("--chief_hosts,--master_hosts", &flags->chief_hosts,
-                "host:port of the chief; without one worker 0 is the chief")
+                "Address of the chief, host:port (default: worker 0 is the chief)")
       .Group(group);
-  app.AddOption("--job_name", &flags->job_name, "what this process is")
+  app.AddOption("--job_name", &flags->job_name, "Role of this process")
       .OneOf({"ps", "worker", "chief", "master", "evaluator"})
       .Group(group);
-  app.AddOption("--task_index", &flags->task_index, "which of them, from 0").Group(group);
+  app.AddOption("--task_index", &flags->task_index,
+                "Index of this process within its role, from 0")
+      .Group(group);
   app.AddOption("--job_token_file,--job-token-file", &flags->job_token_file,
-                "a file with a secret that all replicas of the job have; calls without it are "
+                "File with the secret that all replicas of the job share; calls without it are "
                 "refused")
       .Group(group);
   app.AddOption("--start_deadline_secs", &flags->start_deadline_secs,
-                "how long to wait for the others at the start; then the process ends with 138")
+                "Seconds to wait for the other replicas at the start; then the process exits with "
+                "138")
       .Between(1, 1'000'000)
       .ShowDefault()
       .Group(group);
@@ -82,88 +88,98 @@ void AddModelFlagsTo(Command& app, const char* group, Flags* flags) {
                 "spec.trainer, or a manifest of a TrainingJob: a YAML or JSON file, or JSON itself")
       .Group(group);
   app.AddOption("--volume", &flags->volumes,
-                "NAME=DIR: the directory that a volume of the manifest is here; again for each")
+                "Directory of this machine for a volume of the manifest: NAME=DIR; may be given "
+                "several times")
       .Check([](const std::string& text) {
         return std::string(ParseVolumeDir(text).status().message());
       })
       .Repeated()
       .Group(group);
   const std::vector<std::string> models = absl::StrSplit(KnownModels(), ", ");
-  app.AddOption("--model", &flags->model, "which model (default: mlp, with --data_dir)")
+  app.AddOption("--model", &flags->model, "Name of the model (default: mlp, with --data_dir)")
       .OneOf(models)
       .Group(group);
-  app.AddOption("--hidden_units,--hidden", &flags->hidden_units, "sizes of an mlp's layers: 100,50")
+  app.AddOption("--hidden_units,--hidden", &flags->hidden_units,
+                "Units of each hidden layer of an mlp: 100,50")
       .SplitAt(',')
       .Group(group);
   app.AddOption("--data_dir", &flags->data_dir,
-                "directory of the four MNIST files, under their classic names or as `data fetch` "
+                "Directory of the four MNIST files, under their classic names or as `data fetch` "
                 "names them")
       .Group(group);
   app.AddOption("--moving_average_decay", &flags->moving_average_decay,
-                "keeps averages of the variables and evaluates them")
+                "Decay of the moving averages of the variables, which are then evaluated "
+                "(default: none are kept)")
       .Group(group);
 }
 
 void AddTrainerFlags(Command& app, Flags* flags) {
   const char* const group = "What is trained";
   AddModelFlagsTo(app, group, flags);
-  app.AddOption("--train_steps,--max_steps", &flags->train_steps, "steps of the whole job")
+  app.AddOption("--train_steps,--max_steps", &flags->train_steps, "Steps of all replicas together")
       .Group(group);
-  app.AddOption("--batch_size", &flags->batch_size, "examples of one batch").Group(group);
-  app.AddOption("--learning_rate", &flags->learning_rate, "of the optimizer (default: 0.1)")
+  app.AddOption("--batch_size", &flags->batch_size, "Examples per batch").Group(group);
+  app.AddOption("--learning_rate", &flags->learning_rate, "Learning rate (default: 0.1)")
       .Positive()
       .Group(group);
   const std::vector<std::string> optimizers = absl::StrSplit(KnownOptimizers(), ", ");
-  app.AddOption("--optimizer", &flags->optimizer, "how variables are updated (default: sgd)")
+  app.AddOption("--optimizer", &flags->optimizer, "Optimizer (default: sgd)")
       .OneOf(optimizers)
       .Group(group);
-  app.AddOption("--momentum", &flags->momentum, "of optimizer momentum").Group(group);
-  app.AddOption("--l2", &flags->l2, "weight of the L2 loss").Group(group);
-  app.AddOption("--seed", &flags->seed, "").Group(group);
+  app.AddOption("--momentum", &flags->momentum, "Momentum of --optimizer momentum").Group(group);
+  app.AddOption("--l2", &flags->l2, "Weight of the L2 loss (default: 0)").Group(group);
+  app.AddOption("--seed", &flags->seed,
+                "Seed of the initial variables and of the order of examples")
+      .Group(group);
   app.AddFlag("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
-              &flags->sync_replicas, "the mean of several replicas' gradients is one step")
+              &flags->sync_replicas,
+              "Synchronous training: a step applies the mean of the gradients of several replicas")
       .Group(group);
   app.AddOption("--replicas_to_aggregate", &flags->replicas_to_aggregate,
-                "gradients of one step; with --sync_replicas")
+                "Gradients per step, with --sync_replicas (default: one per replica)")
       .Group(group);
   app.AddOption("--backup_workers", &flags->backup_workers,
-                "replicas that a step does not wait for, a number or 5%")
+                "Replicas that a step does not wait for, with --sync_replicas: a number, or a "
+                "share as in 5%")
       .Group(group);
   app.AddOption("--max_staleness", &flags->max_staleness,
-                "updates since the values of a gradient that is still applied; without "
-                "--sync_replicas")
+                "Most updates that a gradient may be behind and still be applied, without "
+                "--sync_replicas (default: any)")
       .Group(group);
-  app.AddOption("--strategy", &flags->strategy, "how several replicas train together")
+  app.AddOption("--strategy", &flags->strategy, "How replicas train together")
       .OneOf({"ParameterServer", "AllReduce", "Local", "Towers"})
       .Group(group);
-  app.AddOption("--num_towers", &flags->towers, "virtual devices of strategy Towers").Group(group);
+  app.AddOption("--num_towers", &flags->towers, "Number of towers of --strategy Towers")
+      .Group(group);
 }
 
 void AddEngineFlags(Command& app, Flags* flags) {
   const char* const group = "How it is computed";
   app.AddFlag("--log-device-placement,--log_device_placement", &flags->log_device_placement,
-              "say on which device each op lies")
+              "Log the device of each op")
       .Group(group);
   app.AddFlag("--soft-placement,--allow_soft_placement", &flags->soft_placement,
-              "an op whose device is not there runs on the process's own")
+              "Run an op whose device does not exist on the device of the process")
       .Group(group);
   app.AddOption("--inter-op-threads,--inter_op_parallelism_threads", &flags->inter_op_threads,
-                "how many ops run at the same time")
+                "Ops that run at the same time")
       .Group(group);
   app.AddOption("--intra-op-threads,--intra_op_parallelism_threads", &flags->intra_op_threads,
-                "threads inside one op")
+                "Threads of one op")
       .Group(group);
-  app.AddFlag("--deterministic", &flags->deterministic, "the same bits for any number of threads")
+  app.AddFlag("--deterministic", &flags->deterministic,
+              "Compute the same bits with any number of threads")
       .Group(group);
   app.AddOption("--precision", &flags->precision,
-                "in what products are computed; tf32 is of GPUs")
+                "Type of the factors of matrix products and convolutions; tf32 needs a GPU")
       .OneOf({"float32", "tf32", "bfloat16"})
       .Group(group);
   app.AddOption("--trace", &flags->trace,
-                "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")
+                "File to write a trace of some steps to; ui.perfetto.dev and chrome://tracing "
+                "open it")
       .Group(group);
   app.AddOption("--trace-steps", &flags->trace_steps,
-                "FROM:TO, the steps of this process that are traced, from 1; with --trace")
+                "Steps of this process to trace, FROM:TO, counted from 1; needs --trace")
       .Check([](const std::string& text) {
         return ReadSteps(text) ? "" : "\"" + text + "\" is not FROM:TO, two steps from 1";
       })
@@ -173,20 +189,31 @@ void AddEngineFlags(Command& app, Flags* flags) {
 void AddOutputFlags(Command& app, Flags* flags) {
   const char* const group = "What it writes";
   app.AddOption("--log_dir,--logdir", &flags->log_dir,
-                "directory of checkpoints and event files, as TensorFlow has them")
+                "Directory of checkpoints and event files, in TensorFlow's formats")
       .Group(group);
-  app.AddOption("--checkpoint_dir", &flags->checkpoint_dir, "that of checkpoints only")
+  app.AddOption("--checkpoint_dir", &flags->checkpoint_dir,
+                "Directory of checkpoints, if it is another one than --log_dir")
       .Group(group);
-  app.AddOption("--save_checkpoints_secs", &flags->save_checkpoints_secs, "").Group(group);
-  app.AddOption("--save_checkpoints_steps", &flags->save_checkpoints_steps, "").Group(group);
+  app.AddOption("--save_checkpoints_secs", &flags->save_checkpoints_secs,
+                "Seconds between two checkpoints")
+      .Group(group);
+  app.AddOption("--save_checkpoints_steps", &flags->save_checkpoints_steps,
+                "Steps between two checkpoints")
+      .Group(group);
   app.AddOption("--save_deadline_secs", &flags->save_deadline_secs,
-                "how long the last checkpoint and the export are tried where the disk is full or "
-                "away (3600)")
+                "Seconds for which the last checkpoint and the export are tried again when the "
+                "disk is full or away (default: 3600)")
       .Group(group);
-  app.AddOption("--save_summaries_steps", &flags->save_summaries_steps, "").Group(group);
-  app.AddOption("--log_steps", &flags->log_steps, "steps between two lines").Group(group);
-  app.AddFlag("--json-logs", &flags->json_logs, "a JSON line beside each step line").Group(group);
-  app.AddFlag("--verbose", &flags->verbose, "debug log").Group(group);
+  app.AddOption("--save_summaries_steps", &flags->save_summaries_steps,
+                "Steps between two summaries")
+      .Group(group);
+  app.AddOption("--log_steps", &flags->log_steps,
+                "Steps between two lines of the log")
+      .Group(group);
+  app.AddFlag("--json-logs", &flags->json_logs,
+              "Also log a JSON line for each step line")
+      .Group(group);
+  app.AddFlag("--verbose", &flags->verbose, "Log at level debug").Group(group);
 }
 
 absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSystem& files,

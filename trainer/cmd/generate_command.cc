@@ -79,27 +79,30 @@ absl::Status PrintJson(Generator& generator, const std::string& prompt,
 }  // namespace
 
 void AddGenerateOptions(Command& app, GenerateFlags* flags) {
-  const Option prompt = app.AddOption("--prompt", &flags->prompt, "the text to go on from");
-  app.AddOption("--input", &flags->input, "a file with that text, or - for standard input")
+  const Option prompt = app.AddOption("--prompt", &flags->prompt, "Text to continue");
+  app.AddOption("--input", &flags->input, "File with the text to continue, or - for standard input")
       .Excludes(prompt);
-  app.AddOption("--length", &flags->options.length, "how many tokens, which are bytes")
+  app.AddOption("--length", &flags->options.length, "Tokens to generate; a token is a byte")
       .Between(1, kLengthMax)
       .ShowDefault();
   app.AddOption("--temperature", &flags->options.sampling.temperature,
-                "0: always the most likely token; above 1 less likely ones come more often")
+                "Divisor of the logits: 0 always takes the most likely token, above 1 less likely "
+                "ones come more often")
       .NonNegative()
       .ShowDefault();
   app.AddOption("--top_k,--top-k", &flags->options.sampling.top_k,
-                "only the K most likely tokens; 0: all")
+                "Sample from the K most likely tokens only; 0: from all")
       .NonNegative()
       .ShowDefault();
-  app.AddOption("--seed", &flags->seed, "the same seed gives the same text")
+  app.AddOption("--seed", &flags->seed, "Seed of the sampling; the same seed gives the same text")
       .NonNegative()
       .ShowDefault();
-  app.AddOption("--count", &flags->count, "how many texts: of this seed and of the next ones")
+  app.AddOption("--count", &flags->count,
+                "Number of texts, one for this seed and for each of the next ones")
       .Between(1, kCountMax)
       .ShowDefault();
-  app.AddOption("-o,--output", &flags->output, "text or json").OneOf({"text", "json"});
+  app.AddOption("-o,--output", &flags->output, "Format of the output: text or json")
+      .OneOf({"text", "json"});
 }
 
 std::string WhatIsMissing(const GenerateFlags& flags) {

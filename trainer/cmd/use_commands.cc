@@ -268,20 +268,23 @@ const Verb* FindVerb(std::string_view word) {
 
 void AddOptions(Command& app, std::string_view word, UseFlags* command) {
   app.AddOption("--checkpoint", &command->checkpoint,
-                "a checkpoint's prefix, a directory (the newest), or a .safetensors file (default: "
-                "checkpoint.dir of --config)");
+                "Prefix of a checkpoint, a directory (its newest one), or a .safetensors file "
+                "(default: checkpoint.dir of --config)");
   if (word == "export") {
-    app.AddOption("--format", &command->format, "safetensors or savedModel").Required();
+    app.AddOption("--format", &command->format, "Format: safetensors or savedModel").Required();
     app.AddOption("--to", &command->to,
-                  "directory of the SavedModel; .safetensors file, or a directory for one")
+                  "Directory of the SavedModel; .safetensors file, or a directory for it")
         .Required();
-    app.AddFlag("--bfloat16", &command->bfloat16, "half as large; of safetensors");
+    app.AddFlag("--bfloat16", &command->bfloat16,
+                "Write bfloat16, half as large, into safetensors");
   } else if (word == "eval") {
-    app.AddOption("-o,--output", &command->output, "text or json").OneOf({"text", "json"});
+    app.AddOption("-o,--output", &command->output, "Format of the output: text or json")
+        .OneOf({"text", "json"});
   } else if (word == "generate") {
     AddGenerateOptions(app, &command->generate);
   } else {
-    app.AddOption("--input", &command->input, "a file, or - for standard input");
+    app.AddOption("--input", &command->input,
+                  "File with examples, or - for standard input (default: data.test of --config)");
   }
   AddModelFlags(app, &command->flags);
 }
