@@ -19,6 +19,9 @@ namespace {
 constexpr size_t kColumnsMax = 100;
 constexpr size_t kFileLinesMax = 800;
 constexpr int kFunctionLinesMax = 70;
+// A library, its test and one more of each can be read from their headers. Where there are more
+// parts, no header says how they belong together: a page does.
+constexpr int kTargetsWithoutReadmeMax = 5;
 
 bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -46,6 +49,27 @@ bool IsCode(const std::string& path) {
   return IsCpp(path) || IsBuild(path) || EndsWith(path, ".bzl") || EndsWith(path, ".proto") ||
          EndsWith(path, ".py") || EndsWith(path, ".ts") || EndsWith(path, ".tsx") ||
          EndsWith(path, ".css");
+}
+
+// How many targets a BUILD file declares: calls that begin a line, or a list of one call, and have
+// a name. What a macro makes of one call counts once.
+int TargetsOf(const std::string& text) {
+  static const std::regex call(R"(^\[?([a-z_]+)\()");
+  static const std::regex name(R"(\bname = )");
+  static const std::set<std::string> no_targets = {"package", "load", "exports_files", "licenses"};
+  int targets = 0;
+  bool in_call = false;  // Of one whose name has not come yet.
+  for (const std::string_view line : SplitLines(text)) {
+    std::match_results<std::string_view::const_iterator> match;
+    if (std::regex_search(line.begin(), line.end(), match, call)) {
+      in_call = no_targets.count(match[1].str()) == 0;
+    }
+    if (in_call && std::regex_search(line.begin(), line.end(), name)) {
+      ++targets;
+      in_call = false;
+    }
+  }
+  return targets;
 }
 
 // What a heading's link is called where Markdown is shown: small letters, digits, - and _; a hyphen
@@ -87,6 +111,7 @@ class Checker {
       if (IsCpp(file.path)) CheckCpp(file);
       if (IsHeader(file.path)) CheckHeaderComment(file);
       if (IsMarkdown(file.path)) CheckMarkdown(file);
+      if (IsBuild(file.path)) CheckReadme(file);
     }
     CheckHeadersStandAlone();
     CheckSourcesAreListed();
@@ -251,6 +276,17 @@ class Checker {
     }
   }
 
+  void CheckReadme(const SourceFile& build) {
+    const int targets = TargetsOf(build.text);
+    const std::string dir = DirOf(build.path);
+    const std::string readme = dir.empty() ? "README.md" : dir + "/README.md";
+    if (targets <= kTargetsWithoutReadmeMax || paths_.count(readme) != 0) return;
+    Report(build, 1, "folder-readme",
+           std::to_string(targets) + " targets, want at most " +
+               std::to_string(kTargetsWithoutReadmeMax) + " without a page: write " + readme +
+               " (what the folder is for, where to start, what a change must keep)");
+  }
+
   void CheckIncludes() {
     for (MissingInclude& missing : includes_.Missing()) {
       findings_.push_back({std::move(missing.path), missing.line, "include-missing",
@@ -358,7 +394,7 @@ const std::vector<std::string>& RuleNames() {
       "banned-sleep", "banned-system-clock", "banned-rand",    "banned-cout",
       "banned-new",   "banned-catch-all",    "cpprest-include", "header-comment",
       "header-alone", "build-once",          "markdown-link",  "gpu-figure",
-      "include-missing", "cli11-include"};
+      "include-missing", "cli11-include",    "folder-readme"};
   return names;
 }
 

@@ -49,6 +49,18 @@ std::string Lines(int count) {
   return text;
 }
 
+// A BUILD file of so many targets; the first is the clean tree's.
+std::string Targets(int count) {
+  std::string text =
+      "load(\"x.bzl\", name = \"y\")\n\npackage(default_visibility = [])\n\n"
+      "licenses([\"notice\"])\n\nexports_files([\"x.txt\"])\n\n"
+      "cc_library(\n    name = \"x\",\n    srcs = [\"x.cc\"],\n)\n";
+  for (int i = 1; i < count; ++i) {
+    text += "\nfilegroup(\n    name = \"f" + std::to_string(i) + "\",\n)\n";
+  }
+  return text;
+}
+
 struct Fixture {
   const char* name;
   std::string rule;
@@ -105,6 +117,9 @@ const std::vector<Fixture>& Refused() {
          "On a GPU at 1980 MHz a step takes 18 ms (commit 0123abc).\n"}}},
       {"a name without the header that has it", "include-missing",
        {InX("std::vector<int> all;")}},
+      {"six targets and no page", "folder-readme", {{"part/BUILD", Targets(6)}}},
+      {"five targets, a list of them, and no page", "folder-readme",
+       {{"part/BUILD", Targets(5) + "\n[sh_test(\n    name = n,\n) for n in N]\n"}}},
   };
   return all;
 }
@@ -155,6 +170,9 @@ TEST(RulesTest, WhatIsAllowedIsNotRefused) {
       {"a full GPU figure", "",
        {{"docs/benchmarks.md",
          "# MLP\nOn an H200 at 1980 MHz a step takes 18 µs (commit 0123abc).\n"}}},
+      {"five targets without a page", "", {{"part/BUILD", Targets(5)}}},
+      {"six targets with a page", "",
+       {{"part/BUILD", Targets(6)}, {"part/README.md", "# Part\n"}}},
       {"a figure of a CPU", "", {{"docs/benchmarks.md", "# CPU\nA step takes 5 ms.\n"}}},
   };
   for (const Fixture& fixture : allowed) {
