@@ -26,6 +26,7 @@ void AddVerbs(Command& app, const CommandIo& io, const MoreCommands& more, int* 
   AddDescribeCommand(app, io, exit_code);
   AddLogsCommand(app, io, exit_code);
   AddWaitCommand(app, io, exit_code);
+  AddUseCommands(app, io, exit_code);
   AddSuspendCommands(app, io, exit_code);
   AddScaleCommand(app, io, exit_code);
   AddDeleteCommand(app, io, exit_code);
