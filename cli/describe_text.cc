@@ -119,6 +119,10 @@ std::string Summary(const JobDescription& description) {
                   evaluation.loss, static_cast<long long>(evaluation.step));
     add("Evaluation:", text);
   }
+  if (description.checkpoints.has_value()) {
+    add("Checkpoints:", PlaceText(*description.checkpoints));
+    add("Their folder:", description.checkpoints->folder);
+  }
   add("Created:", TimeText(job.meta.creation_time, description.now));
   add("Started:", TimeText(status.start_time, description.now));
   add("Ended:", TimeText(status.completion_time, description.now));

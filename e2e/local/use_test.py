@@ -102,6 +102,37 @@ class UseTest(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(os.path.dirname(path),
                                                     "saved/1/saved_model.pb")))
 
+    def test_where_the_checkpoints_lie_is_said(self):
+        folder = os.path.join(self.cluster.cluster_dir, "volumes/default/softmax-out/checkpoints")
+        newest = [name for name in os.listdir(folder) if name.startswith("model.ckpt-300.")]
+        self.assertGreaterEqual(len(newest), 2)
+        done = self.taas("wait", "softmax")
+        self.assertIn("Newest checkpoint: /out/checkpoints on claim softmax-out, step 300, ",
+                      done.stderr)
+        self.assertIn(f"On this machine: {folder}\n", done.stderr)
+        self.assertIn("`taas eval softmax`", done.stderr)
+        described = self.taas("describe", "softmax").stdout
+        self.assertIn("/out/checkpoints on claim softmax-out, step 300, ", described)
+        self.assertIn(folder, described)
+
+    def test_a_cluster_of_one_job_says_whether_its_model_stays(self):
+        out = os.path.join(self.cluster.dir, "kept")
+        os.mkdir(out)
+        for volumes, stays in (([], False), (["--volume", f"softmax-out={out}"], True)):
+            done = self.taas("local", "ci", "-f", self.cluster.example(JOB), "--volume",
+                             f"mnist-data={self.cluster.data}", *volumes, "--timeout",
+                             str(LIMIT_S), "-o", "json")
+            checkpoint = json.loads(done.stdout)["checkpoint"]
+            if stays:
+                folder = os.path.join(out, "checkpoints")
+                self.assertEqual((checkpoint["step"], checkpoint["folder"]), (300, folder))
+                self.assertEqual(checkpoint["bytes"], sum(
+                    os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder)
+                    if name.startswith("model.ckpt-300.")))
+            else:
+                self.assertIsNone(checkpoint)
+                self.assertIn("--volume softmax-out=DIR", done.stderr)
+
     def test_a_pod_that_finds_no_node_says_so_and_goes_at_ctrl_c(self):
         self.cluster.kubectl("cordon", "local")
         process = subprocess.Popen([self.cluster.taas, "eval", "softmax"], text=True,
