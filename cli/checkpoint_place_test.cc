@@ -40,11 +40,14 @@ std::string Folder() {
                 IsOk());
   };
   write("checkpoint", 7);
+  // The newest is neither first nor last, in whichever order a disk lists them.
   write("model.ckpt-900.index", 10);
   write("model.ckpt-900.data-00000-of-00001", 50'000);
   write("model.ckpt-1500.index", 12);
   write("model.ckpt-1500.data-00000-of-00002", 1'000'000);
   write("model.ckpt-1500.data-00001-of-00002", 1'000'000);
+  write("model.ckpt-1000.index", 10);
+  write("model.ckpt-1000.data-00000-of-00001", 50'000);
   write("model.ckpt-99999", 1);  // None of a checkpoint.
   return top;
 }
