@@ -10,6 +10,7 @@
 #define CLI_COMMAND_H_
 
 #include <chrono>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -32,6 +33,11 @@ struct CommandIo {
   // What programs wrote, byte for byte, which `out` and `err` do not pass on (RunTaas sets it).
   // Null: `out` does.
   std::ostream* raw = nullptr;
+  // Where a claim of the cluster that this kubeconfig names is on this machine; empty: elsewhere.
+  // Null: that is not known of any.
+  std::function<std::string(const std::string& kubeconfig, const std::string& ns,
+                            const std::string& claim)>
+      claim_folder = nullptr;
 };
 
 struct ClusterFlags {

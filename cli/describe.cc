@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/describe_text.h"
+#include "cli/find_checkpoints.h"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
 #include "operator/base/command_line.h"
@@ -30,6 +31,7 @@ absl::StatusOr<std::string> Describe(ApiClient& api, const std::string& ns,
     uids.push_back(pod.pod.meta.uid);
     description.pods.push_back(pod.pod);
   }
+  description.checkpoints = FindCheckpoints(io, api, description.job);
   const absl::Status events =
       api.List(CollectionPath(Resource::kEvents, ns), "", "list events in " + ns,
                [&](std::string_view json) {

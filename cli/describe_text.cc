@@ -129,6 +129,10 @@ std::string Summary(const JobDescription& description) {
   if (status.progress.has_value() && status.progress->evaluation.has_value()) {
     add("Evaluation:", EvaluationText(*status.progress->evaluation));
   }
+  if (description.checkpoints.has_value()) {
+    add("Checkpoints:", PlaceText(*description.checkpoints));
+    add("Their folder:", description.checkpoints->folder);
+  }
   add("Created:", TimeText(job.meta.creation_time, description.now));
   add("Started:", TimeText(status.start_time, description.now));
   add("Ended:", TimeText(status.completion_time, description.now));

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/checkpoint_place.h"
 #include "cli/seen_job.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
@@ -39,6 +40,7 @@ struct JobDescription {
   SeenJob job;
   std::vector<Pod> pods;
   std::vector<JobEvent> events;  // In any order.
+  std::optional<CheckpointPlace> checkpoints = std::nullopt;  // Of a job that keeps some.
   Clock::WallTime now{};
 };
 std::string DescribeText(const JobDescription& description);

@@ -46,6 +46,15 @@ TEST(DescribeTextTest, TheFirstLineSaysWhyTheJobDoesNotRun) {
               StartsWith("mnist is pending: worker-0 has no node: 1 Insufficient cpu.\n\nName:"));
 }
 
+TEST(DescribeTextTest, WhereTheCheckpointsLieIsSaid) {
+  JobDescription trained = Pending();
+  EXPECT_THAT(DescribeText(trained), Not(HasSubstr("Checkpoints:")));
+  trained.checkpoints = CheckpointPlace{
+      .dir = "/out", .volume = "claim o", .stays = true, .folder = "/home/me/o", .step = 7};
+  EXPECT_THAT(DescribeText(trained), HasSubstr("Checkpoints:    /out on claim o, step 7\n"));
+  EXPECT_THAT(DescribeText(trained), HasSubstr("Their folder:   /home/me/o\n"));
+}
+
 TEST(DescribeTextTest, EachReplicaIsALineAlsoWithoutAPod) {
   const std::string text = DescribeText(Pending());
   EXPECT_THAT(text, HasSubstr("  ps-0       Running         mnist-ps-0       n1     -      -\n"));

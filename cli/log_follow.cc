@@ -12,14 +12,6 @@
 namespace taas {
 namespace {
 
-// A trainer may be silent for long; a log that is read again costs one request.
-constexpr std::chrono::hours kSilence{1};
-// Before a log is asked for again: the container starts, or the connection was lost.
-constexpr std::chrono::seconds kAgain{1};
-// A pod that has ended and still cannot be read this often has lost its log.
-constexpr int kFailuresMax = 5;
-// A server may take this long to begin with the log of a pod that has stopped.
-constexpr std::chrono::seconds kAnswer{10};
 // Between two looks at what is left to read of a job that is over.
 constexpr std::chrono::milliseconds kLookAgain{100};
 
@@ -40,12 +32,7 @@ struct LogFollow::Tail {
   bool gone = false;                     // It was deleted.
   bool past = false;                     // The pod has come to its next container.
   bool done = false;                     // Nothing will follow.
-  int code = 0;                          // Of the present request.
-  Clock::Time heard{};                   // When anything came.
-  int failures = 0;                      // In a row.
-  LineSplitter lines;
-  SeenLines seen;
-  std::unique_ptr<KubeTransport::StreamHandle> stream;
+  std::unique_ptr<ContainerLog> log;
   Executor::TimerId timer = 0;
 };
 
@@ -129,70 +116,34 @@ void LogFollow::OnPod(const std::shared_ptr<const LoggedPod>& pod) {
   const bool is_new = tail == nullptr;
   if (is_new) tail = std::make_unique<Tail>();
   tail->pod = pod;
+  if (is_new) tail->log = LogOf(*tail);
   // Its log ended before this news came: what is left of it is all there.
   const bool again = tail->timer != 0 && HasStopped(*pod);
   if (again) executor_.Cancel(std::exchange(tail->timer, 0));
-  if (is_new || again) Open(*tail);
+  if (is_new || again) tail->log->Open();
 }
 
-void LogFollow::Open(Tail& tail) {
-  tail.code = 0;
-  tail.lines.Clear();
-  tail.seen.Restart();
-  HttpRequest request;
-  const std::string seen = tail.seen.SinceTime();
-  request.path = WithQuery(
-      SubresourcePath(Resource::kPods, tail.pod->meta.ns, tail.pod->meta.name, "log"),
-      {{"container", tail.pod->container},
-       {"follow", "true"},
-       {"timestamps", "true"},
-       {"sinceTime", seen.empty() ? options_.since_time : seen},
-       {"tailLines", seen.empty() ? options_.tail_lines : ""}});
-  request.accept = "*/*";
-  request.timeout = kSilence;
-  tail.stream = transport_.Stream(
-      std::move(request), {.opened =
-                               [this, &tail](int code) {
-                                 tail.code = code;
-                                 tail.heard = executor_.clock().Now();
-                               },
-                           .data =
-                               [this, &tail](std::string_view chunk) {
-                                 tail.heard = executor_.clock().Now();
-                                 if (tail.code != 200) return;
-                                 tail.failures = 0;
-                                 // Too long a line is dropped, and what follows on it.
-                                 const auto print = [this, &tail](std::string_view line) {
-                                   PrintLine(tail, line);
-                                   return absl::OkStatus();
-                                 };
-                                 if (!tail.lines.Add(chunk, print).ok()) tail.lines.Clear();
-                               },
-                           .ended =
-                               [this, &tail](const absl::Status& status) {
-                                 if (!status.ok() || tail.code != 200) ++tail.failures;
-                                 OnEnded(tail);
-                               }});
-}
-
-void LogFollow::PrintLine(Tail& tail, std::string_view text) {
-  const LogLine line = ParseLogLine(text);
-  if (tail.seen.IsNew(line)) print_(LogName(*tail.pod), line.text);
+std::unique_ptr<ContainerLog> LogFollow::LogOf(Tail& tail) {
+  return std::make_unique<ContainerLog>(
+      transport_, executor_.clock(),
+      ContainerLog::Options{.ns = tail.pod->meta.ns,
+                            .pod = tail.pod->meta.name,
+                            .container = tail.pod->container,
+                            .since_time = options_.since_time,
+                            .tail_lines = options_.tail_lines},
+      [this, &tail](std::string_view line) { print_(LogName(*tail.pod), line); },
+      [this, &tail] { OnEnded(tail); });
 }
 
 void LogFollow::OnEnded(Tail& tail) {
-  if (!tail.lines.rest().empty() && tail.code == 200) {
-    const std::string rest = tail.lines.rest();
-    PrintLine(tail, rest);
-  }
   const bool ended = tail.gone || tail.past || HasStopped(*tail.pod);
-  const bool read_whole = tail.code == 200 && tail.failures == 0;
-  tail.done = ended && (read_whole || tail.gone || tail.failures >= kFailuresMax);
+  const bool given_up = tail.log->failures() >= ContainerLog::kFailuresMax;
+  tail.done = ended && (tail.log->read_whole() || tail.gone || given_up);
   if (tail.done) return CheckEnd();
   // The stream is given up from a task of its own: this is a call of it.
-  tail.timer = executor_.PostAfter(kAgain, [this, &tail] {
+  tail.timer = executor_.PostAfter(ContainerLog::kAgain, [&tail] {
     tail.timer = 0;
-    Open(tail);
+    tail.log->Open();
   });
 }
 
@@ -235,8 +186,8 @@ bool LogFollow::IsSettled(const Tail& tail, Clock::Time now) const {
   const bool writes = !tail.gone && !tail.past && !HasStopped(*tail.pod);
   if (writes) return now - *over_since_ >= kAfterEnd;
   // What is written is read to its end, however much that is, while it comes.
-  if (tail.code == 0) return now - *over_since_ >= kAnswer;
-  return now - std::max(*over_since_, tail.heard) >= kAfterEnd;
+  if (tail.log->code() == 0) return now - *over_since_ >= ContainerLog::kAnswer;
+  return now - std::max(*over_since_, tail.log->heard()) >= kAfterEnd;
 }
 
 void LogFollow::BeOver() {

@@ -23,13 +23,12 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "cli/container_log.h"
 #include "cli/seen_job.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
-#include "operator/kube/line_splitter.h"
-#include "operator/kube/log_line.h"
 #include "operator/kube/reflector.h"
 #include "operator/kube/store.h"
 #include "operator/kube/transport.h"
@@ -87,9 +86,8 @@ class LogFollow {
 
   void OnPod(const std::shared_ptr<const LoggedPod>& pod);
   void ForEachTailOf(const std::string& uid, const std::function<void(Tail&)>& visit);
-  void Open(Tail& tail);
+  std::unique_ptr<ContainerLog> LogOf(Tail& tail);
   void OnEnded(Tail& tail);
-  void PrintLine(Tail& tail, std::string_view line);
   std::shared_ptr<const SeenJob> FindJob() const;
   void CheckEnd();
   void End(const absl::Status& status);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/find_checkpoints.h"
 #include "cli/job_changes.h"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
@@ -141,6 +142,7 @@ absl::Status FollowJob(const CommandIo& io, ApiClient& api, const SeenJob& job) 
                               .filter = {.uid = job.meta.uid},
                               .kind = job.kind,
                               .on_job = tell}));
+  TellCheckpoints(io, api, last);
   if (last.status.state == JobState::kSucceeded) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "job " + job.meta.ns + "/" + job.meta.name + " ended as " +

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/local/claim_folder.h"
 #include "cli/local/local_commands.h"
 #include "cli/taas_app.h"
 #include "operator/base/log.h"
@@ -53,7 +54,8 @@ int main(int argc, char** argv) {
       .out = std::cout,
       .err = std::cerr,
       .env = taas::ProcessEnv,
-      .color = isatty(STDOUT_FILENO) == 1 && !taas::ProcessEnv("NO_COLOR").has_value()};
+      .color = isatty(STDOUT_FILENO) == 1 && !taas::ProcessEnv("NO_COLOR").has_value(),
+      .claim_folder = taas::LocalClaimFolder};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!for_kubectl) return taas::RunTaas(std::move(arguments), io, taas::AddLocalCommands);
   arguments.insert(arguments.begin(), "__complete");

@@ -26,6 +26,7 @@ void AddVerbs(Command& app, const CommandIo& io, const MoreCommands& more, int* 
   AddDescribeCommand(app, io, exit_code);
   AddLogsCommand(app, io, exit_code);
   AddWaitCommand(app, io, exit_code);
+  AddUseCommands(app, io, exit_code);
   AddSuspendCommands(app, io, exit_code);
   AddScaleCommand(app, io, exit_code);
   AddDeleteCommand(app, io, exit_code);
@@ -55,7 +56,8 @@ int RunTaas(std::vector<std::string> arguments, const CommandIo& plain_io,
                      .err = err.stream(),
                      .env = plain_io.env,
                      .color = plain_io.color,
-                     .raw = &plain_io.out};
+                     .raw = &plain_io.out,
+                     .claim_folder = plain_io.claim_folder};
   CommandLine app({.name = "taas", .about = "Training jobs on Kubernetes or on this machine"});
   AddVerbs(app, io, more, &exit_code);
   // What the words before the cursor are is no command line that parses.

@@ -26,6 +26,7 @@ void AddScaleCommand(Command& app, const CommandIo& io, int* exit_code);
 void AddSubmitCommand(Command& app, const CommandIo& io, int* exit_code);
 void AddSuspendCommands(Command& app, const CommandIo& io, int* exit_code);  // suspend, resume
 void AddTopCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddUseCommands(Command& app, const CommandIo& io, int* exit_code);  // eval, predict, export
 void AddValidateCommand(Command& app, const CommandIo& io, int* exit_code);
 void AddWaitCommand(Command& app, const CommandIo& io, int* exit_code);
 

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 
+#include "cli/find_checkpoints.h"
 #include "cli/job_ref.h"
 #include "cli/seen_job.h"
 #include "cli/verbs.h"
@@ -40,7 +41,8 @@ std::optional<absl::Status> Verdict(const SeenJob* job, const std::string& uid,
                                        job->status.message);
 }
 
-absl::Status Await(ApiClient& api, const SeenJob& job, const WaitFlags& flags) {
+// `last`: how the job was when what was waited for came.
+absl::Status Await(ApiClient& api, const SeenJob& job, const WaitFlags& flags, SeenJob* last) {
   const std::chrono::seconds timeout = *ParseDuration(flags.timeout);
   const std::string shown = job.meta.ns + "/" + job.meta.name;
   std::promise<absl::Status> done;
@@ -59,6 +61,7 @@ absl::Status Await(ApiClient& api, const SeenJob& job, const WaitFlags& flags) {
   const auto look = [&] {
     if (!reflector.synced()) return;
     const auto now = jobs.Find(job.meta.ns, job.meta.name);
+    if (now != nullptr && !decided) *last = *now;
     decide(Verdict(now.get(), job.meta.uid, shown, flags.state));
   };
   reflector.set_on_failure([&](const absl::Status& why) {
@@ -88,7 +91,10 @@ absl::Status Wait(const CommandIo& io, WaitFlags flags) {
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(found.status());
-  RETURN_IF_ERROR(Await(*api, found->job, flags));
+  SeenJob last = found->job;
+  const absl::Status waited = Await(*api, found->job, flags, &last);
+  TellCheckpoints(io, *api, last);
+  RETURN_IF_ERROR(waited);
   io.out << QualifiedName(found->job.kind, found->job.meta.name) << " is " << flags.state << "\n";
   return absl::OkStatus();
 }

@@ -20,6 +20,14 @@ Json Number(std::optional<double> value) {
   return value.has_value() && std::isfinite(*value) ? Json(*value) : Json();
 }
 
+Json CheckpointJson(const CiOutcome& outcome) {
+  if (!outcome.checkpoint.has_value()) return Json();
+  const CheckpointPlace& place = *outcome.checkpoint;
+  return {{"step", place.step.has_value() ? Json(*place.step) : Json()},
+          {"folder", place.folder},
+          {"bytes", place.bytes.has_value() ? Json(*place.bytes) : Json()}};
+}
+
 }  // namespace
 
 std::string ReportJson(const CiOutcome& outcome) {
@@ -56,6 +64,7 @@ std::string ReportJson(const CiOutcome& outcome) {
                        {"restarts", restarts},
                        {"replicas", replicas},
                        {"dataSource", source.empty() ? Json() : Json(source)},
+                       {"checkpoint", CheckpointJson(outcome)},
                        {"message", outcome.message.empty() ? status.message : outcome.message}};
   return report.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -28,7 +28,17 @@ TEST(ReportJsonTest, ASucceededJobHasItsNumbers) {
   EXPECT_EQ(report, nlohmann::json::parse(R"({"state":"Succeeded","steps":2000,"seconds":9.877,
       "accuracy":0.954,"loss":0.08125,"examplesPerSecond":20000.4,
       "restarts":{"total":3,"killed":2,"preempted":1},
-      "replicas":{"chief":1,"ps":2,"worker":2},"dataSource":"MNIST","message":""})"));
+      "replicas":{"chief":1,"ps":2,"worker":2},"dataSource":"MNIST",
+      "checkpoint":null,"message":""})"));
+}
+
+TEST(ReportJsonTest, ACheckpointThatStaysIsThereWithItsFolder) {
+  CiOutcome outcome{.job = Finished(), .state = "", .message = "", .checkpoint = CheckpointPlace()};
+  outcome.checkpoint->folder = "/home/me/out";
+  outcome.checkpoint->step = 2000;
+  outcome.checkpoint->bytes = 31'400;
+  EXPECT_EQ(nlohmann::json::parse(ReportJson(outcome))["checkpoint"],
+            nlohmann::json::parse(R"({"step":2000,"folder":"/home/me/out","bytes":31400})"));
 }
 
 TEST(ReportJsonTest, WhatIsNotKnownIsNullAndOurOwnOutcomeWins) {

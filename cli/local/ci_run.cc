@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/checkpoint_place.h"
 #include "cli/exit_code.h"
 #include "cli/job_changes.h"
 #include "cli/local/apply.h"
@@ -103,6 +105,7 @@ class CiRun {
   absl::Status Execute(localkube::LocalCluster::Options cluster);
   void Follow(localkube::ApiCalls& calls);
   bool Look(localkube::ApiCalls& calls);
+  void FindCheckpoint();
   void TakeDown();
   int Report();
 
@@ -116,6 +119,7 @@ class CiRun {
   JobKind job_kind_ = JobKind::kTrainingJob;
   std::string job_path_;
   std::string job_ns_;
+  std::map<std::string, std::string> volumes_;  // By claim: those that are not the cluster's own.
   std::unique_ptr<LocalSession> session_;
   std::optional<LogFollower> logs_;
   Clock::Time applied_at_{};
@@ -157,6 +161,7 @@ absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
     progress_.Line("Warning: " + text);
   }
   RETURN_IF_ERROR(MakeDirectory());
+  volumes_ = cluster.volume_bindings;
   cluster.dir = dir_;
   cluster.ephemeral = true;
   ASSIGN_OR_RETURN(session_, LocalSession::Start(std::move(cluster), {}));
@@ -221,6 +226,27 @@ bool CiRun::Look(localkube::ApiCalls& calls) {
   return state == JobState::kSucceeded || state == JobState::kFailed;
 }
 
+// The model is there as long as its folder, which may be the cluster's own.
+void CiRun::FindCheckpoint() {
+  if (session_ == nullptr || outcome_.job.status.state != JobState::kSucceeded) return;
+  std::optional<CheckpointPlace> place = CheckpointPlaceOf(outcome_.job);
+  if (!place.has_value() || place->claim.empty()) return;
+  LookInFolder(session_->cluster().ClaimDir(job_ns_, place->claim), &*place);
+  if (!place->step.has_value()) return;
+  const bool bound =
+      volumes_.contains(place->claim) || volumes_.contains(job_ns_ + "/" + place->claim);
+  if (!bound && !options_.keep) {
+    progress_.Line("The model goes with this cluster; --volume " + place->claim +
+                   "=DIR keeps its checkpoints in DIR");
+    return;
+  }
+  progress_.Line("Newest checkpoint: " + PlaceText(*place));
+  progress_.Line("On this machine: " + place->folder);
+  progress_.Line("`taas-trainer eval --checkpoint " + place->folder +
+                 " --config FILE` evaluates it; FILE is spec.trainer as JSON.");
+  outcome_.checkpoint = std::move(place);
+}
+
 void CiRun::TakeDown() {
   if (session_ != nullptr) {
     const absl::Status ended = session_->EndPods(kEndGrace);
@@ -230,6 +256,7 @@ void CiRun::TakeDown() {
       for (const std::string& line : logs_->LastLinesOfFailed()) progress_.Raw(line);
     }
   }
+  FindCheckpoint();
   logs_.reset();
   session_.reset();
   if (dir_.empty()) return;

@@ -15,7 +15,7 @@
 #include <chrono>
 #include <string>
 
-#include "cli/local/stop_signals.h"
+#include "cli/stop_signals.h"
 #include "localkube/cluster/local_cluster.h"
 
 namespace taas {

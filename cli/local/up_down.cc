@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "cli/exit_code.h"
 #include "cli/local/local_session.h"
-#include "cli/local/stop_signals.h"
+#include "cli/stop_signals.h"
 #include "localkube/cluster/cluster_directory.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_dirs.h"

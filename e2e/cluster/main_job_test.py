@@ -49,6 +49,25 @@ class MainJobTest(Scenario):
         self.assertRegex(self.k("get", "tj"), r"mnist +Succeeded")
         with self.mounted("mnist-out") as pod:
             self.assertIn("model.ckpt-2000.index", pod.run("ls", "/claim/checkpoints"))
+            self.use("export", "--format", "safetensors", "--to", "/out/model.safetensors")
+            self.assertIn("model.safetensors", pod.run("ls", "/claim"))
+        result = json.loads(self.use("eval", "-o", "json"))
+        self.assertEqual(result["step"], 2000)
+        self.assertAlmostEqual(result["accuracy"], status["progress"]["evaluation"]["accuracy"],
+                               places=5)
+        rows = "".join(json.dumps([0.5] * 784) + "\n" for _ in range(3))
+        said = self.use("predict", "--input", "-", stdin=rows).splitlines()
+        self.assertEqual([len(json.loads(line)["probabilities"]) for line in said], [10] * 3)
+        # Pods under the strictest Pod Security, which no operator took for replicas.
+        self.assertEqual(self.status("mnist")["attempt"], status["attempt"])
+        self.assertNotIn("restarts", self.status("mnist"))
+        self.wait_for("the end of what was made", lambda: not self.json(
+            "get", "pods,configmaps", "-l", "taas.dev/use-of=mnist")["items"])
+
+    def use(self, verb, *arguments, stdin=None):
+        """What a verb of `taas` says of the job's trained model."""
+        return self.kubectl.run(programs.ours("taas"), verb, "mnist", "-n", self.namespace,
+                                *arguments, stdin=stdin).stdout
 
     def test_every_example_succeeds_and_learns(self):
         self.make_example_claims()

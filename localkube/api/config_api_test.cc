@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/api_fixture.h"
+#include "localkube/api/base64.h"
 #include "localkube/api/config_rules.h"
 #include "third_party/json.h"
 
@@ -46,6 +47,14 @@ TEST_F(ConfigApiTest, BadDataIsRefusedWithItsPlace) {
                Config({{"data", {{"k", std::string(kConfigBytesMax + 1, 'x')}}}}));
   EXPECT_EQ(reply.code, 422);
   EXPECT_THAT(reply.message(), HasSubstr("Too long"));
+}
+
+// Of a value in base64 its bytes count, not what they are written with.
+TEST_F(ConfigApiTest, AsManyBytesAsAConfigMapTakesAreTaken) {
+  const json full = {{"binaryData", {{"k", EncodeBase64(std::string(kConfigBytesMax, 'x'))}}}};
+  EXPECT_EQ(Call("POST", kConfigMaps, Config(full)).code, 201);
+  const json more = {{"binaryData", {{"k", EncodeBase64(std::string(kConfigBytesMax + 1, 'x'))}}}};
+  EXPECT_EQ(Call("POST", kConfigMaps, Config(more)).code, 422);
 }
 
 TEST_F(ConfigApiTest, AnImmutableConfigMapStaysAsItIs) {

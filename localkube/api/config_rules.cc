@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,15 @@ absl::Status CheckMap(const Kind& kind, const json& object, const char* field, b
                         (base64 ? "[]uint8" : "string"));
     }
     const auto& text = value.get_ref<const std::string&>();
-    if (base64 && !DecodeBase64(text).has_value()) {
-      return BadRequest(handled + "illegal base64 data in " + field + "." + key);
+    if (base64) {
+      const std::optional<std::string> decoded = DecodeBase64(text);
+      if (!decoded.has_value()) {
+        return BadRequest(handled + "illegal base64 data in " + field + "." + key);
+      }
+      *bytes += decoded->size();
+    } else {
+      *bytes += text.size();
     }
-    *bytes += base64 ? text.size() / 4 * 3 : text.size();
     if (IsKey(key)) continue;
     errors->push_back({std::string(field) + "[" + key + "]", std::string(kFieldInvalid),
                        "Invalid value: \"" + key + "\": " + kKeyRule});

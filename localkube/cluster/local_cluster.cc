@@ -114,7 +114,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options option
   c.node_ = std::make_unique<Node>(
       Node::Options{.nodes = c.Nodes(),
                     .pods_dir = c.dirs_.root(),
-                    .volumes_dir = c.VolumesDir(),
+                    .volumes_dir = VolumesDirOf(c.options_),
                     .volume_bindings = c.options_.volume_bindings,
                     .trainer_path = c.options_.trainer_path,
                     .shim_path = c.options_.shim_path,
@@ -205,7 +205,12 @@ std::vector<NodeCapacity> LocalCluster::Nodes() const {
 }
 
 std::string LocalCluster::ClaimDir(const std::string& ns, const std::string& claim) const {
-  return PlaceOfClaim(VolumesDir(), options_.volume_bindings, ns, claim).dir;
+  return ClaimDirOf(options_, ns, claim);
+}
+
+std::string LocalCluster::ClaimDirOf(const Options& options, const std::string& ns,
+                                     const std::string& claim) {
+  return PlaceOfClaim(VolumesDirOf(options), options.volume_bindings, ns, claim).dir;
 }
 
 absl::Status LocalCluster::EndPods(std::chrono::milliseconds grace) {

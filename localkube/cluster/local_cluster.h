@@ -67,6 +67,9 @@ class LocalCluster {
   bool sandbox() const { return sandbox_; }
   // Where a persistent volume claim is on this machine, whether it is there yet or not.
   std::string ClaimDir(const std::string& ns, const std::string& claim) const;
+  // Of a cluster that need not run: of `options` its directory and bindings count.
+  static std::string ClaimDirOf(const Options& options, const std::string& ns,
+                                const std::string& claim);
 
   // Stops scheduler and node, then ends every pod: SIGTERM now, SIGKILL after `grace`.
   absl::Status EndPods(std::chrono::milliseconds grace);
@@ -79,7 +82,7 @@ class LocalCluster {
   absl::Status TakeDirectory();
   absl::Status StartServer();
   std::vector<NodeCapacity> Nodes() const;
-  std::string VolumesDir() const { return options_.dir + "/volumes"; }
+  static std::string VolumesDirOf(const Options& options) { return options.dir + "/volumes"; }
 
   const Options options_;
   RealClock clock_;

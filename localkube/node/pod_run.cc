@@ -206,6 +206,10 @@ absl::Status RunPlanner::ReplaceMounts() {
   }
   std::string* trainer = program_.FindEnv("TAAS_TRAINER");
   if (trainer != nullptr) *trainer = TranslatePaths(*trainer, run_.spec.mounts);
+  // Those of a command such as `eval --checkpoint /out`.
+  for (size_t i = 1; i < run_.spec.argv.size(); ++i) {
+    run_.spec.argv[i] = TranslatePath(run_.spec.argv[i], run_.spec.mounts);
+  }
   run_.spec.mounts.clear();
   return absl::OkStatus();
 }
@@ -237,14 +241,7 @@ void TranslateStrings(const std::vector<RunMount>& mounts, Json* value) {
     for (Json& child : *value) TranslateStrings(mounts, &child);
     return;
   }
-  if (!value->is_string()) return;
-  const std::string text = value->get<std::string>();
-  const RunMount* best = nullptr;  // The innermost mount point decides, as it would when mounted.
-  for (const RunMount& mount : mounts) {
-    const bool inside = text == mount.target || text.rfind(mount.target + "/", 0) == 0;
-    if (inside && (best == nullptr || mount.target.size() > best->target.size())) best = &mount;
-  }
-  if (best != nullptr) *value = best->source + text.substr(best->target.size());
+  if (value->is_string()) *value = TranslatePath(value->get<std::string>(), mounts);
 }
 
 }  // namespace
@@ -280,6 +277,15 @@ std::string ImageNote(const Json& container) {
   if (IsTrainerImage(image) || Texts(Member(container, "command")).empty()) return "";
   return "image \"" + image + "\" is not pulled: the command of container " +
          Text(container, "name") + " runs with the programs of this machine";
+}
+
+std::string TranslatePath(const std::string& text, const std::vector<RunMount>& mounts) {
+  const RunMount* best = nullptr;  // The innermost mount point decides, as it would when mounted.
+  for (const RunMount& mount : mounts) {
+    const bool inside = text == mount.target || text.rfind(mount.target + "/", 0) == 0;
+    if (inside && (best == nullptr || mount.target.size() > best->target.size())) best = &mount;
+  }
+  return best == nullptr ? text : best->source + text.substr(best->target.size());
 }
 
 std::string TranslatePaths(const std::string& json, const std::vector<RunMount>& mounts) {

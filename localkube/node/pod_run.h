@@ -44,6 +44,9 @@ bool IsTrainerImage(const std::string& image);
 // Empty: there is nothing to say.
 std::string ImageNote(const nlohmann::json& container);
 
+// A mount's target, or a path below it, moved to the mount's source; any other text as it is.
+std::string TranslatePath(const std::string& text, const std::vector<RunMount>& mounts);
+
 // The JSON text with each string that is a mount's target, or a path below it, moved to the mount's
 // source.
 std::string TranslatePaths(const std::string& json, const std::vector<RunMount>& mounts);

@@ -9,6 +9,7 @@ namespace taas::localkube {
 namespace {
 
 using Json = nlohmann::json;
+using testing::_;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -198,8 +199,11 @@ TEST_F(PodRunTest, WithoutMountNamespacesTheTrainersPathsAreTranslated) {
   container()["env"] = Json::array(
       {{{"name", "TAAS_TRAINER"},
         {"value", R"({"data":{"train":{"images":"/data/a.gz","labels":"/database/b"}}})"}}});
+  container()["args"] = {"eval", "--checkpoint", "/data/out", "/data", "/database"};
   auto run = Plan();
   ASSERT_THAT(run, IsOk());
+  EXPECT_THAT(run->spec.argv, ElementsAre(_, "eval", "--checkpoint", "/srv/mnist/out",
+                                          "/srv/mnist", "/database"));
   EXPECT_TRUE(run->spec.mounts.empty());
   EXPECT_THAT(run->spec.env,
               Contains("TAAS_TRAINER={\"data\":{\"train\":{\"images\":\"/srv/mnist/a.gz\","

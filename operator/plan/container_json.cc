@@ -36,10 +36,6 @@ json Merged(json under, const json& over) {
   return under;
 }
 
-bool IsGpu(const std::string& resource) {
-  return resource.find("gpu") != std::string::npos || resource.starts_with("nvidia.com/");
-}
-
 void CompleteResources(const PodSpec& pod, json& container) {
   json resources = ParseOr(pod.user.resources, json::object());
   resources = Merged(std::move(resources), ObjectIn(container, "resources"));
@@ -58,7 +54,7 @@ void CompleteResources(const PodSpec& pod, json& container) {
 bool AsksForGpus(const json& container) {
   const json limits = ObjectIn(ObjectIn(container, "resources"), "limits");
   return std::any_of(limits.items().begin(), limits.items().end(),
-                     [](const auto& item) { return IsGpu(item.key()); });
+                     [](const auto& item) { return IsGpuResource(item.key()); });
 }
 
 // Those that the trainer for NVIDIA's GPUs computes on: slices of MIG have names of their own.
@@ -163,6 +159,10 @@ void CompleteMounts(const PodSpec& pod, json& container) {
 }
 
 }  // namespace
+
+bool IsGpuResource(const std::string& resource) {
+  return resource.find("gpu") != std::string::npos || resource.starts_with("nvidia.com/");
+}
 
 void CompleteContainer(const PodSpec& pod, Environment ours, json& container) {
   SetDefault(container, "name", pod.container);

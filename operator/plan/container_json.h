@@ -8,6 +8,7 @@
 #ifndef OPERATOR_PLAN_CONTAINER_JSON_H_
 #define OPERATOR_PLAN_CONTAINER_JSON_H_
 
+#include <string>
 #include <vector>
 
 #include "operator/plan/pod_spec.h"
@@ -20,6 +21,9 @@ using Environment = std::vector<EnvVariable>;
 
 // `container` is the template's, or an empty object; `ours` wins over the user's variables.
 void CompleteContainer(const PodSpec& pod, Environment ours, nlohmann::json& container);
+
+// Of whatever maker, by its name.
+bool IsGpuResource(const std::string& resource);
 
 // The containers that run before it: what one that fails said last is in the pod's status.
 void CompleteInitContainers(nlohmann::json& pod_spec);

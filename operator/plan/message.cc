@@ -292,6 +292,8 @@ class Hindrances {
 
 }  // namespace
 
+std::string WhyPodWaits(const Pod& pod) { return LookAtPod(pod).sentence; }
+
 std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
                          std::vector<Hindrance>* hindrances) {
   Finding worst;

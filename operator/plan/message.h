@@ -32,6 +32,9 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
 std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
                          std::vector<Hindrance>* hindrances = nullptr);
 
+// Of one pod by itself: "cannot be scheduled: …", "is starting". Empty: it runs.
+std::string WhyPodWaits(const Pod& pod);
+
 }  // namespace taas
 
 #endif  // OPERATOR_PLAN_MESSAGE_H_

@@ -15,16 +15,12 @@
 #include "operator/plan/node_loss.h"
 #include "operator/plan/pod_group.h"
 #include "operator/plan/replicas.h"
+#include "operator/plan/role_pod.h"
 #include "operator/plan/services.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
 namespace {
-
-bool MountedIn(const VolumeSpec& volume, Role role) {
-  return volume.roles.empty() ||
-         std::find(volume.roles.begin(), volume.roles.end(), role) != volume.roles.end();
-}
 
 // A node must not start a container again by itself where all replicas start together, nor where
 // one more failure ends the job: of a pod that has failed the log can be read.
@@ -56,8 +52,10 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   const Dialect& dialect = DialectOf(job.kind);
   const LedgerReplica* known = FindReplica(ledger, replica.role, replica.index);
   const LedgerReplica entry = known == nullptr ? LedgerReplica() : *known;
-  const RoleSpec& role = job.spec.roles.at(replica.role);
-  PodSpec pod{OwnedBy(job, replica.name)};
+  PodSpec pod = RolePod(job, replica.role, replica.name,
+                        {.image = snapshot.default_image,
+                         .cuda_image = snapshot.cuda_image,
+                         .gpu_resource = snapshot.gpu_resource});
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
   if (!ledger.token.empty()) pod.annotations[std::string(kTokenAnnotation)] = ledger.token;
@@ -72,30 +70,13 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
     pod.subdomain = job.meta.name;
   }
   pod.restart_policy = PodRestartPolicy(job, ledger, replica);
-  pod.user = role;
-  pod.bundled_trainer = job.spec.bundled_trainer;
-  pod.container = dialect.container;
-  pod.image = job.spec.trainer.image;
-  if (pod.image.empty()) {
-    pod.image = snapshot.default_image;
-    pod.cuda_image = snapshot.cuda_image;
-  }
   pod.cluster = std::move(cluster);
   pod.port_name = dialect.port_name;
   pod.cluster_port = addresses.ClusterPortOf(replica.role, replica.index);
   if (dialect.status_port) {
     pod.status_port = addresses.StatusPortOf(replica.role, replica.index);
   }
-  for (const VolumeSpec& volume : job.spec.volumes) {
-    if (MountedIn(volume, replica.role)) pod.volumes.push_back(volume);
-  }
   pod.avoid_nodes = NodesToAvoid(ledger, snapshot.now);
-  pod.gpu_resource = snapshot.gpu_resource;
-  // TFJobs have always seen what their node shows them.
-  pod.hide_gpus = job.kind == JobKind::kTrainingJob;
-  pod.priority_class = job.spec.scheduling.priority_class;
-  pod.node_loss_seconds = job.spec.node_loss_seconds;
-  pod.role = replica.role;
   pod.index = replica.index;
   pod.pod_number = entry.pod_number;
   JoinGang(snapshot, ledger, pod);

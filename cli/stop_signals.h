@@ -8,8 +8,8 @@
 //   StopSignals signals;
 //   pollfd fds[] = {{signals.fd(), POLLIN, 0}};
 
-#ifndef CLI_LOCAL_STOP_SIGNALS_H_
-#define CLI_LOCAL_STOP_SIGNALS_H_
+#ifndef CLI_STOP_SIGNALS_H_
+#define CLI_STOP_SIGNALS_H_
 
 namespace taas {
 
@@ -32,4 +32,4 @@ class StopSignals {
 
 }  // namespace taas
 
-#endif  // CLI_LOCAL_STOP_SIGNALS_H_
+#endif  // CLI_STOP_SIGNALS_H_

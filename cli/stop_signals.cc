@@ -1,4 +1,4 @@
-#include "cli/local/stop_signals.h"
+#include "cli/stop_signals.h"
 
 #include <poll.h>
 #include <signal.h>
