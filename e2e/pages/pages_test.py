@@ -8,8 +8,11 @@ changed: `data fetch` has `--generate`, since a test asks no network; what "Ctrl
 so; and `pgrep` sees this test's processes only.
 """
 
+import gzip
 import os
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import textwrap
@@ -149,8 +152,9 @@ class Reader:
             file.write(textwrap.dedent(text))
 
     def run(self, script):
+        # A model that has learned little writes bytes that are no text.
         done = subprocess.run(["/bin/bash", "-c", PRELUDE + script], env=self.environ, text=True,
-                              cwd=self.folder, check=False, timeout=LIMIT_S,
+                              errors="replace", cwd=self.folder, check=False, timeout=LIMIT_S,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         if done.returncode != 0:
@@ -196,13 +200,49 @@ LONG = """\
     """
 
 
+# Of four numbers, for examples that fit on a line.
+SMALL = """\
+    apiVersion: taas.dev/v1
+    kind: TrainingJob
+    metadata: {name: small}
+    spec:
+      trainer:
+        model: {name: softmax}
+        data: {format: generated, generated: {features: 4, classes: 3}}
+        strategy: {type: Local}
+        maxSteps: 100
+        checkpoint: {dir: /out/small}
+      roles:
+        worker: {replicas: 1}
+      volumes:
+        - name: out
+          mountPath: /out
+          source: {persistentVolumeClaim: {claimName: mnist-out}}
+    """
+
+
+def ten_images(path):
+    """The first ten of an IDX file, which says in its head how many it has."""
+    with gzip.open(path) as file:
+        head = file.read(16)
+        count, rows, columns = struct.unpack(">III", head[4:])
+        assert count >= 10
+        return head[:4] + struct.pack(">III", 10, rows, columns) + file.read(10 * rows * columns)
+
+
 def cli(reader):
     reader.cluster.up("--fake-gpus", "8x80")
+    tested = os.path.join(reader.cluster.data, "test-images.gz")
+    shutil.copy(tested, os.path.join(reader.cluster.data, "new-images.gz"))
+    with open(os.path.join(reader.folder, "ten-images.idx"), "wb") as file:
+        file.write(ten_images(tested))
+    reader.add_file("small.yaml", SMALL)
     # For the program of an image, which a local cluster does not run, and for a chart of one's own.
     reader.add_program("python", "#!/bin/sh\necho \"epochs: $EPOCHS\"\n")
     reader.add_program("helm", "#!/bin/sh\ncat examples/mnist.yaml\n")
     reader.add_file("long.yaml", LONG)
     printed = reader.follow("docs/cli.md", {
+        "echo '[0, 0.2": "taas submit -f small.yaml",
         "taas top node": "taas submit -f long.yaml --detach; taas wait mnist --for Running",
         "taas validate": "cp examples/mnist.yaml .; cp examples/tfjob.yaml .; mkdir jobs; "
                          "cp examples/evaluator.yaml jobs",
@@ -212,6 +252,7 @@ def cli(reader):
         "taas local up": "taas data fetch mnist mnist-data --generate",
     })
     assert "epochs: 3" in printed, printed
+    assert len(re.findall(r"^{\"class\":", printed, re.MULTILINE)) > 10, printed
 
 
 def elastic(reader):
@@ -219,6 +260,28 @@ def elastic(reader):
     reader.follow("docs/strategies.md", {
         "kubectl scale": "taas submit -f examples/all-reduce-elastic.yaml --detach; "
                          "taas wait all-reduce-elastic --for Running"})
+
+
+def trainer(reader):
+    reader.run("taas data fetch text text-data --generate")
+    # The page is about any job.
+    reader.run("sed 's/maxSteps: .*/maxSteps: 20/' examples/models/gpt2.yaml > job.yaml")
+    reader.add_file("trainer.json", """\
+        {"model": {"name": "softmax"}, "data": {"format": "generated"}, "maxSteps": 100,
+         "strategy": {"type": "Local"}, "checkpoint": {"dir": "softmax-out"}}
+        """)
+    reader.follow("docs/trainer.md")
+
+
+def trainer_use(reader):
+    reader.cluster.up()
+    with open(os.path.join(reader.folder, "ten-images.idx"), "wb") as file:
+        file.write(ten_images(os.path.join(reader.cluster.data, "test-images.gz")))
+    printed = reader.follow("docs/trainer-use.md", {
+        "taas eval": "taas submit -f examples/mnist.yaml"})
+    # As the page shows them.
+    assert re.search(r"small-out/model.ckpt-1000: step 1000, accuracy ", printed), printed
+    assert re.search(r'^{"seed":2,"text":', printed, re.MULTILINE), printed
 
 
 def beside_a_cluster(page):
@@ -236,6 +299,8 @@ PAGES = {
     "docs/dashboard-walkthrough.md": lambda reader: reader.follow("docs/dashboard-walkthrough.md"),
     "docs/local-cluster.md": beside_a_cluster("docs/local-cluster.md"),
     "docs/strategies.md": elastic,
+    "docs/trainer.md": trainer,
+    "docs/trainer-use.md": trainer_use,
 }
 
 
