@@ -6,7 +6,6 @@
 #include "operator/base/status.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
-#include "operator/kube/cpprest_transport.h"
 #include "operator/kube/http/warning_header.h"
 #include "operator/kube/list_page.h"
 #include "operator/kube/paging/page_size.h"
@@ -16,6 +15,9 @@ namespace {
 
 // A person waits for this; kubectl gives up never, which helps nobody.
 constexpr std::chrono::seconds kRequestTimeout{30};
+// The library lets go of what is cancelled within milliseconds; who waits for a command's end waits
+// no longer for tidiness.
+constexpr std::chrono::milliseconds kLetGo{300};
 
 // A local cluster that is down is the usual reason why nobody listens where its kubeconfig says.
 absl::Status WithHint(const absl::Status& status, const std::string& source) {
@@ -39,7 +41,10 @@ std::string LocalDirOf(const std::string& kubeconfig) {
 
 ApiClient::ApiClient() : executor_(clock_, "taas-cli") {}
 
-ApiClient::~ApiClient() { executor_.Stop(); }
+ApiClient::~ApiClient() {
+  executor_.Stop();
+  if (transport_ != nullptr) transport_->Close(kLetGo);
+}
 
 absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const std::string& kubeconfig,
                                                              const std::string& context,

@@ -23,6 +23,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/random.h"
 #include "operator/base/thread_executor.h"
+#include "operator/kube/cpprest_transport.h"
 #include "operator/kube/kubeconfig.h"
 #include "operator/kube/transport.h"
 
@@ -81,7 +82,7 @@ class ApiClient {
   std::set<std::string> warned_;
   ThreadExecutor executor_;
   // Ends first: until then its I/O thread posts to the executor.
-  std::unique_ptr<KubeTransport> transport_;
+  std::unique_ptr<CpprestTransport> transport_;
 };
 
 }  // namespace taas

@@ -26,6 +26,9 @@ void ThreadExecutor::Stop() {
   if (!thread_.joinable()) return;
   CHECK(thread_.get_id() != std::this_thread::get_id()) << "an executor cannot join itself";
   thread_.join();
+  TaskQueue dropped;  // Destroyed after the lock: what a task holds may cancel others.
+  std::lock_guard lock(mutex_);
+  std::swap(dropped, tasks_);
 }
 
 void ThreadExecutor::Post(Task task) { PostAfter(Clock::Duration::zero(), std::move(task)); }

@@ -31,7 +31,8 @@ class ThreadExecutor : public Executor {
   bool Cancel(TimerId id) override;
   const Clock& clock() const override { return clock_; }
 
-  // Ends the thread after the task that runs now. Idempotent; not to be called from a task.
+  // Ends the thread after the task that runs now, and drops what waits. Idempotent. Not to be
+  // called from a task.
   void Stop();
 
  private:

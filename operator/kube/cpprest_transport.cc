@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <exception>
@@ -156,12 +157,30 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   }
   void Close();
 
+  // Of an Exchange's life.
+  void Made() {
+    std::lock_guard lock(living_mutex_);
+    ++living_;
+  }
+  void Gone() {
+    std::lock_guard lock(living_mutex_);
+    if (--living_ == 0) none_lives_.notify_all();
+  }
+  bool AwaitAllGone(std::chrono::milliseconds limit) {
+    std::unique_lock lock(living_mutex_);
+    return none_lives_.wait_for(lock, limit, [this] { return living_ == 0; });
+  }
+
  private:
   Executor& executor_;
   std::optional<WantedMachineRoots> roots_;  // Where no authority is named.
   std::mutex mutex_;
   std::atomic<bool> closed_{false};
   std::set<std::shared_ptr<Exchange>> exchanges_;
+  // The last to go may be one that mutex_ is held for.
+  std::mutex living_mutex_;
+  std::condition_variable none_lives_;
+  int living_ = 0;
   int writes_under_way_ = 0;
   std::map<Order, std::deque<std::shared_ptr<Exchange>>> waiting_writes_;
   uint64_t generation_ = 0;
@@ -179,7 +198,10 @@ class CpprestTransport::Core::Exchange
         request_(std::move(request)),
         done_(std::move(done)),
         calls_(std::move(calls)),
-        streaming_(done_ == nullptr) {}
+        streaming_(done_ == nullptr) {
+    core_->Made();
+  }
+  ~Exchange() { core_->Gone(); }
 
   void Start() {
     core_->Enter(shared_from_this());
@@ -528,6 +550,11 @@ absl::StatusOr<std::unique_ptr<CpprestTransport>> CpprestTransport::Create(
 CpprestTransport::CpprestTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 CpprestTransport::~CpprestTransport() { core_->Close(); }
+
+bool CpprestTransport::Close(std::chrono::milliseconds limit) {
+  core_->Close();
+  return core_->AwaitAllGone(limit);
+}
 
 void CpprestTransport::Do(HttpRequest request, OnReply done) {
   const bool read = request.verb == Verb::kGet;

@@ -14,6 +14,7 @@
 #ifndef OPERATOR_KUBE_CPPREST_TRANSPORT_H_
 #define OPERATOR_KUBE_CPPREST_TRANSPORT_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,10 @@ class CpprestTransport : public KubeTransport {
                                                                   Executor& executor,
                                                                   Options options);
   ~CpprestTransport() override;
+
+  // As the destructor, and waits until the library has let go of all requests: a program that ends
+  // before takes from its thread what it works with. False: it has not within `limit`.
+  bool Close(std::chrono::milliseconds limit);
 
   void Do(HttpRequest request, OnReply done) override;
   std::unique_ptr<StreamHandle> Stream(HttpRequest request, StreamCalls calls) override;

@@ -445,6 +445,32 @@ TEST_P(CpprestTransportTest, DestroyingTheTransportDropsWhatIsUnderWay) {
   EXPECT_FALSE(called);
 }
 
+// A program that ended beside a watch took from the library's thread what it worked with.
+TEST_P(CpprestTransportTest, ClosingWaitsUntilTheLibraryHasLetGo) {
+  Serve([](const Request&, Connection& to) {
+    to.StartChunks(200);
+    return to.WaitForClose();
+  });
+  Connect();
+  std::promise<void> started;
+  auto held = std::make_shared<int>();
+  const std::weak_ptr<int> seen = held;
+  std::unique_ptr<KubeTransport::StreamHandle> handle = transport_->Stream(
+      {.path = "/x", .timeout = kPatience},
+      {.opened = [&started, held](int) { started.set_value(); }, .data = [](auto) {},
+       .ended = [](auto) {}});
+  held.reset();
+  ASSERT_EQ(started.get_future().wait_for(kPatience), std::future_status::ready);
+  std::promise<void> abandoned;
+  executor_.Post([&] {
+    handle.reset();
+    abandoned.set_value();
+  });
+  abandoned.get_future().wait();
+  EXPECT_TRUE(transport_->Close(kPatience));
+  EXPECT_TRUE(seen.expired());
+}
+
 TEST_P(CpprestTransportTest, AStreamMayBeDestroyedWithinItsOwnCall) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);
