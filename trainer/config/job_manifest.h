@@ -1,4 +1,4 @@
-// --config as a person has it: spec.trainer as JSON or YAML, or the manifest of a whole TrainingJob,
+// --config as a person has it: spec.trainer as JSON or YAML, or the manifest of a TrainingJob,
 // whose volumes are directories of this machine.
 //
 // A path of spec.trainer below the mountPath of a volume becomes one below that volume's directory;

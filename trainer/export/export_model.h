@@ -51,8 +51,8 @@ absl::Status CheckExport(const Model& model, ExportFormat format);
 absl::Status TryExportPath(FileSystem& files, const std::string& path, ExportFormat format);
 
 // A SavedModel is the directory `path`. Replaces what stands there of the same format. Variables of
-// a GPT-2 have the names that others publish it with in safetensors, and where `path` is a directory
-// a config.json says what it is like (trainer/model/gpt2_published.h).
+// a GPT-2 have the names that others publish it with in safetensors, and where `path` is a
+// directory a config.json says what it is like (trainer/model/gpt2_published.h).
 absl::Status ExportModel(FileSystem& files, const std::string& path, const ExportOptions& options);
 
 // All tensors of a checkpoint, whatever its model is, as safetensors: what an optimizer keeps too.

@@ -1,6 +1,7 @@
-// Prints what a GPT-2 says of each token of a text, as lists of lists: argv[1] is what `taas-trainer
-// generate --checkpoint` takes, argv[2] spec.trainer.model, or "" for that of a config.json beside
-// the file. The tokens, as many as the context has, are a list on standard input.
+// Prints what a GPT-2 says of each token of a text, as lists of lists: argv[1] is what
+// `taas-trainer generate --checkpoint` takes, argv[2] spec.trainer.model, or "" for that of a
+// config.json beside the file. The tokens, as many as the context has, are a list on standard
+// input.
 
 #include <algorithm>
 #include <cstdio>
