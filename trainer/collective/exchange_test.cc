@@ -143,6 +143,35 @@ TEST(ExchangeTest, EveryRankHasTheExactSumWhateverTheWayTheSizeAndTheNetwork) {
   }
 }
 
+TEST(ExchangeTest, EveryRankHasThePartsOfAllWhateverTheirSizes) {
+  uint64_t seed = 0;
+  for (int ranks = 2; ranks <= kRanksMax; ++ranks) {
+    for (const size_t chunk : {size_t{3}, size_t{5000}}) {
+      SCOPED_TRACE(std::to_string(ranks) + " ranks, chunks of " + std::to_string(chunk));
+      std::vector<size_t> sizes;
+      for (int rank = 0; rank < ranks; ++rank) {
+        sizes.push_back((static_cast<size_t>(rank) * 17 + seed) % 23);
+      }
+      World world(ranks, ++seed, [&](Place place) { return PlanGather(place, sizes, chunk); });
+      std::vector<float> all;
+      for (int rank = 0; rank < ranks; ++rank) {
+        auto& mine = world.values[static_cast<size_t>(rank)];
+        std::ranges::fill(mine, -1.0F);
+        const size_t size = sizes[static_cast<size_t>(rank)];
+        for (size_t i = 0; i < size; ++i) {
+          const size_t at = all.size();
+          all.push_back(NumberOf(seed, at, rank, ranks));
+          mine[at] = all.back();
+        }
+      }
+      world.Begin(kTurn);
+      ASSERT_EQ(world.Run(), absl::OkStatus());
+      for (const auto& values : world.values) EXPECT_EQ(values, all);
+      for (const auto& wire : world.wires) EXPECT_TRUE(wire.empty());
+    }
+  }
+}
+
 TEST(ExchangeTest, AllRanksHaveTheSameBitsWhateverTheNetworkDoes) {
   for (const Way way : kWays) {
     std::vector<float> first;

@@ -108,4 +108,30 @@ Plan PlanBroadcast(Place place, int root, const std::vector<int>& receivers, siz
   return plan;
 }
 
+Plan PlanGather(Place place, std::span<const size_t> sizes, size_t chunk) {
+  const auto [ranks, rank] = place;
+  Plan plan{.place = place};
+  std::vector<Part> parts;
+  for (const size_t size : sizes) {
+    parts.push_back({plan.elements, size});
+    plan.elements += size;
+  }
+  const auto chunks = [&](int number) {
+    return ChunksOf(parts[static_cast<size_t>((number + ranks) % ranks)], chunk);
+  };
+  // Of the part that is sent in this step the first chunk is reception number `come`.
+  size_t come = 0;
+  for (int step = 0; step + 1 < ranks; ++step) {
+    const std::vector<Part> sent = chunks(rank - step);
+    for (size_t i = 0; i < sent.size(); ++i) {
+      plan.sendings.push_back({(rank + 1) % ranks, sent[i], step == 0 ? 0 : come + i + 1});
+    }
+    come = plan.receptions.size();
+    for (const Part& received : chunks(rank - step - 1)) {
+      plan.receptions.push_back({(rank + ranks - 1) % ranks, received, Then::kTake});
+    }
+  }
+  return plan;
+}
+
 }  // namespace taas::collective

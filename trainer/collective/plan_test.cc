@@ -72,5 +72,42 @@ TEST(PlanTest, ARankOfTheRingSpeaksToItsNeighboursOnly) {
   for (const Receiving& receiving : plan.receptions) EXPECT_EQ(receiving.peer, 3);
 }
 
+// Parts of other sizes from rank to rank, some of them empty.
+std::vector<size_t> SizesOf(int ranks) {
+  std::vector<size_t> sizes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    sizes.push_back(rank % 3 == 1 ? 0 : static_cast<size_t>(11 * rank + 4));
+  }
+  return sizes;
+}
+
+TEST(PlanTest, WhatIsGatheredIsEachPartOfAnotherRankOnceInOrder) {
+  for (int ranks = 2; ranks <= 9; ++ranks) {
+    const std::vector<size_t> sizes = SizesOf(ranks);
+    std::map<std::pair<int, int>, std::vector<Part>> sent, received;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Plan plan = PlanGather({ranks, rank}, sizes, 10);
+      // What is passed on has come: it is among the receptions that are waited for.
+      for (const Sending& it : plan.sendings) {
+        EXPECT_LE(it.part.count, 10U);
+        sent[{rank, it.peer}].push_back(it.part);
+        if (it.after > 0) {
+          EXPECT_EQ(plan.receptions[it.after - 1].part, it.part);
+        }
+      }
+      size_t taken = 0;
+      for (const Receiving& it : plan.receptions) {
+        EXPECT_EQ(it.then, Then::kTake);
+        received[{it.peer, rank}].push_back(it.part);
+        taken += it.part.count;
+      }
+      EXPECT_EQ(taken, plan.elements - sizes[static_cast<size_t>(rank)]);
+      EXPECT_EQ(Sent(plan), plan.elements - sizes[static_cast<size_t>((rank + 1) % ranks)]);
+    }
+    EXPECT_EQ(sent, received) << ranks << " ranks";
+  }
+  EXPECT_TRUE(PlanGather({1, 0}, std::vector<size_t>{7}).sendings.empty());
+}
+
 }  // namespace
 }  // namespace taas::collective
