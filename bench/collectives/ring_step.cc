@@ -112,7 +112,7 @@ void Train(const Asked& asked, int rank, int hear, int say) {
   const auto optimizer = Optimizer::Parse(config.optimizer).value();
   RingOptions options;
   if (asked.one_bucket) options.buckets.elements_min = std::numeric_limits<size_t>::max();
-  if (asked.whole_tables) options.rows_saved_min = kNoRows;
+  if (asked.whole_tables) options.rows.saved_min = kNoRows;
   Ring ring(meeting, task->session(), static_cast<int>(std::thread::hardware_concurrency()),
             options);
   const auto listener =

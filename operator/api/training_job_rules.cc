@@ -327,6 +327,10 @@ std::vector<RuleTwin> StrategyRules() {
        [](const Json& self, const Json*) {
          return ValueAt(self, {"type"}) == "AllReduce" || !self.contains("heartbeatSeconds");
        }},
+      {at, "is of type AllReduce only", ".gradientPrecision",
+       [](const Json& self, const Json*) {
+         return ValueAt(self, {"type"}) == "AllReduce" || !self.contains("gradientPrecision");
+       }},
   };
 }
 

@@ -32,7 +32,10 @@ void PlanRing(size_t chunk, Plan* plan) {
     }
     come = plan->receptions.size();
     for (const Part& received : part(rank - step - 1)) {
-      plan->receptions.push_back({before, received, step < ranks - 1 ? Then::kAdd : Then::kTake});
+      plan->receptions.push_back({before, received,
+                                  step < ranks - 2    ? Then::kAdd
+                                  : step == ranks - 2 ? Then::kAddLast
+                                                      : Then::kTake});
     }
   }
 }
@@ -46,7 +49,8 @@ void PlanStar(size_t chunk, Plan* plan) {
       continue;
     }
     for (int peer = 1; peer < ranks; ++peer) {
-      plan->receptions.push_back({peer, part, Then::kAdd});
+      plan->receptions.push_back(
+          {peer, part, peer + 1 < ranks ? Then::kAdd : Then::kAddLast});
     }
     for (int peer = 1; peer < ranks; ++peer) {
       plan->sendings.push_back({peer, part, plan->receptions.size()});

@@ -56,9 +56,10 @@ struct Sending {
 };
 
 enum class Then : uint8_t {
-  kAdd,   // To what is there.
-  kTake,  // In its place.
-  kKeep,  // Beside it, until all have come.
+  kAdd,      // To what is there.
+  kAddLast,  // The same; then it is the sum of all.
+  kTake,     // In its place.
+  kKeep,     // Beside it, until all have come.
 };
 
 struct Receiving {

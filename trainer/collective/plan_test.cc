@@ -66,6 +66,29 @@ TEST(PlanTest, WhatIsSentIsWhatIsReceivedInTheSameOrder) {
   }
 }
 
+// Where sums are made before they are spread: of each element once, after all of its additions.
+TEST(PlanTest, TheSumOfAllIsMadeOnOneRank) {
+  for (const Way way : {Way::kRing, Way::kStar}) {
+    for (int ranks = 2; ranks <= 9; ++ranks) {
+      constexpr size_t kElements = 101;
+      std::vector<int> made(kElements);
+      for (int rank = 0; rank < ranks; ++rank) {
+        std::vector<int> added(kElements);
+        for (const Receiving& it : PlanAllReduce(way, {ranks, rank}, kElements, 10).receptions) {
+          for (size_t i = it.part.begin; i < it.part.end(); ++i) {
+            if (it.then == Then::kTake) continue;
+            ++added[i];
+            if (it.then != Then::kAddLast) continue;
+            ++made[i];
+            EXPECT_EQ(added[i], way == Way::kStar ? ranks - 1 : 1);
+          }
+        }
+      }
+      EXPECT_EQ(made, std::vector<int>(kElements, 1)) << NameOf(way) << ", " << ranks;
+    }
+  }
+}
+
 TEST(PlanTest, ARankOfTheRingSpeaksToItsNeighboursOnly) {
   const Plan plan = PlanAllReduce(Way::kRing, {5, 4}, 100, 7);
   for (const Sending& sending : plan.sendings) EXPECT_EQ(sending.peer, 0);

@@ -60,8 +60,9 @@ Ring::Ring(collective::Meeting& meeting, Session& session, int cores, const Ring
       buckets_(PlanBuckets(std::span(order_).first(dense_), options.buckets)),
       core_(session.model(), {.bucket_ends = EndsOf(buckets_),
                               .tables = TablesOf(session, order_, dense_),
-                              .rows_saved_min = options.rows_saved_min}) {
-  meeting_.SetTerms(BucketTerms(buckets_, order_, session.variables()));
+                              .rows = options.rows}) {
+  meeting_.SetTerms(BucketTerms(buckets_, order_, session.variables()) + ", sent in " +
+                    std::string(NameOf(options.rows.wire)));
   if (buckets_.size() == 1) return;
   beside_.reserve(buckets_.size());
   side_ = std::make_unique<SideThread>([this](size_t buckets) { ExchangeBeside(buckets); });

@@ -49,7 +49,8 @@ namespace taas {
 
 struct RingOptions {
   BucketLimits buckets{};
-  size_t rows_saved_min = kRowsSavedMin;
+  // And how gradients go, of all variables.
+  TableRows::Options rows{};
 };
 
 class Ring {

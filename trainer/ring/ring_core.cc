@@ -48,7 +48,7 @@ RingCore::RingCore(ModelState& model, Options options)
       options_(std::move(options)),
       bucket_ends_(EndsOf(options_.bucket_ends,
                           BeginOf(options_.tables, model.trained_elements()))),
-      tables_(options_.tables, options_.rows_saved_min) {
+      tables_(options_.tables, options_.rows) {
   size_t moved_elements = 0;
   for (size_t i = 0; i < model.variables().size(); ++i) {
     if (!model.variables()[i].decay) continue;
@@ -67,7 +67,7 @@ void RingCore::Enter(const Epoch& epoch) {
   under_way_ = nullptr;
   size_t begin = 0;
   for (size_t i = 0; i + 1 < buckets(); ++i) {
-    gradients_.emplace_back(SumOf(bucket_ends_[i] - begin));
+    gradients_.emplace_back(SumOf(bucket_ends_[i] - begin), options_.rows.wire);
     begin = bucket_ends_[i];
   }
   tables_.Enter(place_);
@@ -216,7 +216,9 @@ Exchange* RingCore::BeginLast(std::span<float> gradients) {
     }
   }
   // Tables that go whole are the same from step to step, mostly.
-  if (!last_ || last_->plan().elements != elements) last_.emplace(SumOf(elements));
+  if (!last_ || last_->plan().elements != elements) {
+    last_.emplace(SumOf(elements), options_.rows.wire);
+  }
   std::span<float> values = gradients.subspan(begin, last_parts_[0].count);
   if (last_parts_.size() > 1) {
     last_copy_.clear();

@@ -56,7 +56,8 @@ class RingCore {
     std::vector<size_t> bucket_ends{};
     // Those whose gradients list rows: the end of the arena.
     std::vector<RowTable> tables{};
-    size_t rows_saved_min = kRowsSavedMin;
+    // With how gradients go, of all of them; whatever else goes is float32.
+    TableRows::Options rows{};
   };
   // What is exchanged in a step.
   enum class Vector : uint8_t { kBucket, kRest, kRows, kLast };

@@ -38,9 +38,9 @@ using Values = std::vector<std::vector<float>>;
 
 constexpr int64_t kRows = 1'700, kWidth = 3, kIds = 4, kFeatures = 9, kHidden = 500, kBatch = 6;
 // Each gradient is a bucket.
-constexpr RingOptions kSmall{.buckets = {.elements_min = 1, .beside_min = 0}, .rows_saved_min = 0};
+constexpr RingOptions kSmall{.buckets = {.elements_min = 1, .beside_min = 0}, .rows = {.saved_min = 0}};
 // The table goes whole always, and all else in one bucket.
-constexpr RingOptions kWhole{.rows_saved_min = 1'000'000'000};
+constexpr RingOptions kWhole{.rows = {.saved_min = 1'000'000'000}};
 constexpr int kCores = 1;
 constexpr std::chrono::seconds kLong{60};
 // Below what a small test may take, so that it says what has not come.
@@ -291,7 +291,7 @@ void ExpectNoTraceOfAStepThatEndsBetweenBuckets(const RingOptions& options) {
 TEST(RingOverlapTest, AStepThatEndsBetweenBucketsLeavesNoTrace) {
   ExpectNoTraceOfAStepThatEndsBetweenBuckets(kSmall);
   ExpectNoTraceOfAStepThatEndsBetweenBuckets(
-      {.buckets = kSmall.buckets, .rows_saved_min = kWhole.rows_saved_min});
+      {.buckets = kSmall.buckets, .rows = kWhole.rows});
 }
 
 TEST(RingOverlapTest, ALossThatIsNoNumberIsSeenByAllBeforeAVariableChanges) {
@@ -330,6 +330,35 @@ TEST(RingOverlapTest, ARankOfOtherBucketsIsRefusedWithBothAndThatIsItsOwnError) 
                                       HasSubstr("and here it is buckets of "),
                                       HasSubstr("rows of table"))));
   EXPECT_EQ(ranks[1]->ring().own_error(), entered);
+}
+
+TEST(RingOverlapTest, ARankThatSendsInAnotherPrecisionIsRefusedWithBoth) {
+  RingOptions narrow = kSmall;
+  narrow.rows.wire = collective::Wire::kBFloat16;
+  Ranks ranks = MakeRanks(1, kSmall);
+  ranks.push_back(std::make_unique<Rank>(narrow));
+  EXPECT_THAT(ranks[1]->ring().Enter(EpochsOf(ranks, 2, 1, 0)[1]),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("sent in bfloat16, and here it is"),
+                             HasSubstr("sent in float32: "))));
+}
+
+TEST(RingOverlapTest, InBFloat16AllRanksHaveTheSameBitsInHalfTheBytes) {
+  RingOptions narrow = kSmall;
+  narrow.rows.wire = collective::Wire::kBFloat16;
+  const Ranks wide = MakeRanks(3, kSmall);
+  TrainSteps(wide, 20);
+  const Ranks ranks = MakeRanks(3, narrow);
+  TrainSteps(ranks, 20);
+  for (const auto& rank : ranks) {
+    EXPECT_EQ(rank->values(), ranks[0]->values());
+    EXPECT_EQ(rank->losses, ranks[0]->losses);
+  }
+  EXPECT_NE(ranks[0]->values(), wide[0]->values());
+  EXPECT_NEAR(ranks[0]->losses.back(), wide[0]->losses.back(), 0.01 * wide[0]->losses.front());
+  // Losses and ids are not rounded.
+  const double bytes = static_cast<double>(ranks[0]->ring().times().bytes);
+  EXPECT_NEAR(bytes, static_cast<double>(wide[0]->ring().times().bytes) / 2, 0.05 * bytes);
 }
 
 }  // namespace

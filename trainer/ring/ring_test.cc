@@ -38,6 +38,7 @@ using collective::Meeting;
 
 constexpr char kAdam[] = R"("optimizer": {"name": "adam", "learningRate": 0.01})";
 constexpr int kCores = 1;
+constexpr RingOptions kNarrow{.rows = {.wire = collective::Wire::kBFloat16}};
 
 // Which epochs there are: one begins when all seats that it needs are waiting, and so on.
 class Director {
@@ -316,12 +317,37 @@ TEST_F(RingTest, TwoRanksComeToTheSameBitsByRowsAsByWholeTables) {
   ASSERT_THAT(config, IsOk());
   Tensors values;
   for (const size_t saved_min : {size_t{0}, kRowsSavedMin, size_t{1} << 40}) {
-    Ranks ranks = MakeRanks(2, *config, {.rows_saved_min = saved_min});
+    Ranks ranks = MakeRanks(2, *config, {.rows = {.saved_min = saved_min}});
     TrainAll(ranks, {{0, 1}});
     if (values.empty()) values = ranks[0]->values();
     EXPECT_EQ(ranks[0]->values(), values) << saved_min;
     EXPECT_EQ(ranks[1]->values(), values) << saved_min;
   }
+}
+
+// On a device whose memory the host does not see as well.
+TEST_F(RingTest, InBFloat16RanksHaveTheSameBitsAndLearnAsMuch) {
+  const auto config = ParseTrainerConfig(R"({"batchSize": 16, "maxSteps": 60, )" +
+                                         std::string(kAdam) + ", " + kClicks + "}");
+  ASSERT_THAT(config, IsOk());
+  Ranks wide = MakeRanks(3, *config), narrow = MakeRanks(3, *config, kNarrow);
+  TrainAll(wide, {{0, 1, 2}});
+  TrainAll(narrow, {{0, 1, 2}});
+  for (const auto& rank : narrow) {
+    EXPECT_EQ(rank->values(), narrow[0]->values());
+    EXPECT_EQ(rank->losses(), narrow[0]->losses());
+  }
+  EXPECT_NE(narrow[0]->values(), wide[0]->values());
+  EXPECT_NEAR(narrow[0]->losses().back(), wide[0]->losses().back(), 0.01);
+  runtime_ = FarRuntime;
+  TrainerConfig few = *config;
+  few.max_steps = 5;
+  Ranks far = MakeRanks(2, few, kNarrow);
+  TrainAll(far, {{0, 1}});
+  runtime_ = CpuRuntime;
+  Ranks near = MakeRanks(2, few, kNarrow);
+  TrainAll(near, {{0, 1}});
+  EXPECT_EQ(far[1]->values(), near[1]->values());
 }
 
 // Which batch is whose, what is lost with a rank, and what others go on with.

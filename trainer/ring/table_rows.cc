@@ -8,15 +8,19 @@
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/graph/gradient_rows.h"
+#include "trainer/loops/bfloat16_loops.h"
 #include "trainer/loops/loops.h"
 
 namespace taas {
 
+using collective::BytesOf;
+using collective::Wire;
+
 static_assert(sizeof(float) == sizeof(int32_t), "ids and numbers share words");
 
-TableRows::TableRows(std::vector<RowTable> tables, size_t saved_min)
+TableRows::TableRows(std::vector<RowTable> tables, const Options& options)
     : tables_(std::move(tables)),
-      saved_min_(saved_min),
+      options_(options),
       by_rows_(tables_.size()),
       holds_(tables_.size()),
       united_(tables_.size()) {}
@@ -55,18 +59,25 @@ absl::Status TableRows::Decide(std::span<const float> counts) {
   sizes_.assign(static_cast<size_t>(place_.ranks), 0);
   elements_ = 0;
   if (place_.ranks < 2) return absl::OkStatus();
-  for (size_t table = 0; table < tables_.size(); ++table) {
-    by_rows_[table] = PaysByRows(table);
-    if (!by_rows_[table]) continue;
-    for (int rank = 0; rank < place_.ranks; ++rank) {
-      sizes_[static_cast<size_t>(rank)] += CountOf(rank, table) * (1 + tables_[table].width);
+  for (size_t table = 0; table < tables_.size(); ++table) by_rows_[table] = PaysByRows(table);
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    size_t ids = 0, values = 0;
+    for (size_t table = 0; table < tables_.size(); ++table) {
+      if (!by_rows_[table]) continue;
+      ids += CountOf(rank, table);
+      values += CountOf(rank, table) * tables_[table].width;
     }
+    sizes_[static_cast<size_t>(rank)] = ids + WordsOf(values);
+    elements_ += ids + WordsOf(values);
   }
-  for (const size_t size : sizes_) elements_ += size;
   return absl::OkStatus();
 }
 
-// A ring's sum of v words is 2(n-1)/n v from each rank, and its gathering of w about (n-1)/n w.
+size_t TableRows::WordsOf(size_t values) const {
+  return (values * BytesOf(options_.wire) + sizeof(float) - 1) / sizeof(float);
+}
+
+// A ring's sum of v bytes is 2(n-1)/n v from each rank, and its gathering of w about (n-1)/n w.
 bool TableRows::PaysByRows(size_t table) const {
   const size_t width = tables_[table].width;
   size_t rows = 0;
@@ -75,8 +86,9 @@ bool TableRows::PaysByRows(size_t table) const {
     if (count == kRowsCountedMax) return false;
     rows += count;
   }
-  return rows * (1 + width) * sizeof(float) + saved_min_ <=
-         2 * tables_[table].rows * width * sizeof(float);
+  const size_t value = BytesOf(options_.wire);
+  return rows * (sizeof(int32_t) + width * value) + options_.saved_min <=
+         2 * tables_[table].rows * width * value;
 }
 
 collective::Plan TableRows::PlanRows(size_t chunk) const {
@@ -92,12 +104,19 @@ std::span<float> TableRows::Pack(std::span<const float> gradients) {
     std::memcpy(to, own_[table].data(), own_[table].size_bytes());
     to += own_[table].size();
   }
+  auto* values = reinterpret_cast<std::byte*>(to);
   for (size_t table = 0; table < tables_.size(); ++table) {
     if (!by_rows_[table]) continue;
     const std::span<const float> gradient = gradients.subspan(tables_[table].begin);
     ForRowRuns({.width = tables_[table].width, .ids = own_[table]}, [&](const RowRun& run) {
-      std::memcpy(to, gradient.data() + run.at, run.count * sizeof(float));
-      to += run.count;
+      const float* const from = gradient.data() + run.at;
+      if (options_.wire == Wire::kBFloat16) {
+        BestBFloat16Loops().round(from, reinterpret_cast<uint16_t*>(values),
+                                  static_cast<int64_t>(run.count));
+      } else {
+        std::memcpy(values, from, run.count * sizeof(float));
+      }
+      values += run.count * BytesOf(options_.wire);
     });
   }
   return words_;
@@ -130,7 +149,7 @@ void TableRows::TakeWords() {
     const size_t before = ids_.size();
     ids_.resize(before + count);
     if (count > 0) std::memcpy(ids_.data() + before, at, count * sizeof(int32_t));
-    values_.push_back(at + count);
+    values_.push_back(reinterpret_cast<const std::byte*>(at + count));
     at += sizes_[static_cast<size_t>(rank)];
   }
   lists_.assign(counts_.size(), {});
@@ -164,9 +183,15 @@ void TableRows::AddTable(size_t table, float* gradient) {
     lists.push_back(lists_[rank * tables_.size() + table]);
     ForRowRuns({.width = width, .ids = lists.back()}, [&](const RowRun& run) {
       float* const sum = gradient + run.at;
-      loops.add(sum, values_[rank] + run.packed, sum, static_cast<int64_t>(run.count));
+      const auto count = static_cast<int64_t>(run.count);
+      const std::byte* const from = values_[rank] + run.packed * BytesOf(options_.wire);
+      if (options_.wire == Wire::kBFloat16) {
+        BestBFloat16Loops().add(reinterpret_cast<const uint16_t*>(from), sum, count);
+      } else {
+        loops.add(sum, reinterpret_cast<const float*>(from), sum, count);
+      }
     });
-    values_[rank] += lists.back().size() * width;
+    values_[rank] += lists.back().size() * width * BytesOf(options_.wire);
   }
   UniteRows(lists, &united_[table]);
   const float factor = 1 / static_cast<float>(place_.ranks);

@@ -7,7 +7,7 @@
 // behind another's:
 //
 //   rank = { id:i32 }             of each row of each table that goes by rows, ascending
-//          { float32 × width }    of each of them
+//          { float32 × width }    of each of them; or bfloat16, in whole words
 //
 // Every rank adds those of one id in the order of ranks, so all have the same bits. A rank that has
 // no row of that id adds nothing.
@@ -16,6 +16,7 @@
 // time. Errors: DataLoss, naming rank and table, for counts and ids that cannot be; gradients are
 // as they were then.
 //
+//   TableRows rows(tables, {.wire = collective::Wire::kBFloat16});
 //   rows.BeginStep();
 //   rows.Count(own, counts);                    // the sum of all ranks' counts comes back
 //   RETURN_IF_ERROR(rows.Decide(counts));
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "trainer/collective/exchange.h"
 #include "trainer/collective/plan.h"
 
 namespace taas {
@@ -60,7 +62,12 @@ class TableRows {
     kAny,     // Sums of a whole table.
   };
 
-  TableRows(std::vector<RowTable> tables, size_t saved_min);
+  struct Options {
+    size_t saved_min = kRowsSavedMin;
+    // In bfloat16 what a rank sends is rounded, and counts as rounded on itself, too.
+    collective::Wire wire = collective::Wire::kFloat32;
+  };
+  TableRows(std::vector<RowTable> tables, const Options& options);
 
   const std::vector<RowTable>& tables() const { return tables_; }
   // Of an epoch.
@@ -93,12 +100,14 @@ class TableRows {
     return counts_[static_cast<size_t>(rank) * tables_.size() + table];
   }
   bool PaysByRows(size_t table) const;
+  // Of so many numbers.
+  size_t WordsOf(size_t values) const;
   void TakeWords();
   absl::Status Check(int rank, size_t table, Ids ids) const;
   void AddTable(size_t table, float* gradient);
 
   const std::vector<RowTable> tables_;
-  const size_t saved_min_;
+  const Options options_;
   collective::Place place_;
   std::vector<Ids> own_;
   std::vector<size_t> counts_;  // By rank and table.
@@ -109,7 +118,7 @@ class TableRows {
   // Of all ranks, as in the words.
   std::vector<int32_t> ids_;
   std::vector<Ids> lists_;            // By rank and table; none of those that go whole.
-  std::vector<const float*> values_;  // By rank: what is to be added next.
+  std::vector<const std::byte*> values_;  // By rank: what is to be added next.
   std::vector<Holds> holds_;
   std::vector<std::vector<int32_t>> united_;
 };

@@ -20,7 +20,9 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/collective/exchange.h"
 #include "trainer/collective/plan.h"
+#include "trainer/loops/bfloat16_loops.h"
 
 namespace taas {
 namespace {
@@ -44,14 +46,16 @@ std::vector<RowTable> Tables() {
 }
 
 struct Rank {
-  Rank(const collective::Place& place, size_t saved_min) : rows(Tables(), saved_min) {
+  Rank(const collective::Place& place, const TableRows::Options& options)
+      : rows(Tables(), options) {
     rows.Enter(place);
     gradients.assign(Tables().back().end, 0);
     counts.resize(rows.counts());
     ids.resize(Tables().size());
   }
 
-  // A batch that looks up so many of each table, each row's numbers in -1000 to 1000.
+  // A batch that looks up so many of each table, each row's numbers in -250 to 250,
+  // which bfloat16 has, too.
   void Compute(const std::vector<size_t>& looked_up, Random& random) {
     for (size_t t = 0; t < ids.size(); ++t) {
       const RowTable table = Tables()[t];
@@ -66,7 +70,7 @@ struct Rank {
       for (const int32_t id : ids[t]) {
         for (size_t i = 0; i < table.width; ++i) {
           gradients[table.begin + static_cast<size_t>(id) * table.width + i] =
-              static_cast<float>(static_cast<int>(random.Below(2'001)) - 1'000);
+              static_cast<float>(static_cast<int>(random.Below(501)) - 250);
         }
       }
     }
@@ -84,10 +88,10 @@ struct Rank {
 
 using Ranks = std::vector<std::unique_ptr<Rank>>;
 
-Ranks MakeRanks(int count, size_t saved_min = 0) {
+Ranks MakeRanks(int count, const TableRows::Options& options = {.saved_min = 0}) {
   Ranks ranks;
   for (int rank = 0; rank < count; ++rank) {
-    ranks.push_back(std::make_unique<Rank>(collective::Place{count, rank}, saved_min));
+    ranks.push_back(std::make_unique<Rank>(collective::Place{count, rank}, options));
   }
   return ranks;
 }
@@ -134,11 +138,11 @@ std::vector<float> MeansOf(const Ranks& ranks) {
   return means;
 }
 
-TEST(TableRowsTest, EveryRankHasTheExactMeansOfTheRowsOfAll) {
+void ExpectExactMeans(const TableRows::Options& options) {
   SeededRandom random(5);
   for (int count = 2; count <= kRanksMax; ++count) {
     SCOPED_TRACE(count);
-    Ranks ranks = MakeRanks(count);
+    Ranks ranks = MakeRanks(count, options);
     for (int step = 0; step < 20; ++step) {
       for (const auto& rank : ranks) {
         rank->Compute({random.Below(12), random.Below(3), random.Below(2)}, random);
@@ -171,12 +175,56 @@ TEST(TableRowsTest, EveryRankHasTheExactMeansOfTheRowsOfAll) {
   }
 }
 
+TEST(TableRowsTest, EveryRankHasTheExactMeansOfTheRowsOfAll) {
+  ExpectExactMeans({.saved_min = 0});
+  ExpectExactMeans({.saved_min = 0, .wire = collective::Wire::kBFloat16});
+}
+
+// What a rank sends counts so on itself, too; sums are float32.
+TEST(TableRowsTest, InBFloat16RowsAreRoundedOnceAndTakeHalfTheBytes) {
+  SeededRandom random(5);
+  std::vector<size_t> words;
+  for (const auto wire : {collective::Wire::kFloat32, collective::Wire::kBFloat16}) {
+    Ranks ranks = MakeRanks(2, {.saved_min = 0, .wire = wire});
+    for (const auto& rank : ranks) {
+      rank->Compute({0, 3, 0}, random);
+      for (float& value : rank->gradients) value *= 1.001F;
+      // All have the same ids.
+      rank->ids = ranks[0]->ids;
+    }
+    AddCounts(ranks);
+    for (const auto& rank : ranks) ASSERT_THAT(rank->rows.Decide(rank->counts), IsOk());
+    words.push_back(ranks[0]->rows.PlanRows(kChunk).elements);
+    std::vector<float> means;
+    for (size_t i = 0; i < ranks[0]->gradients.size(); ++i) {
+      float mean = 0;
+      for (const auto& rank : ranks) {
+        const size_t row = (i - Tables()[1].begin) / Tables()[1].width;
+        const bool sent = std::ranges::count(rank->ids[1], static_cast<int32_t>(row)) > 0;
+        const float value = sent ? rank->gradients[i] : 0;
+        mean += wire == collective::Wire::kBFloat16 ? FromBFloat16(RoundToBFloat16(value)) : value;
+      }
+      means.push_back(mean / 2);
+    }
+    Gather(ranks);
+    for (const auto& rank : ranks) {
+      ASSERT_THAT(rank->rows.Add(rank->gradients), IsOk());
+      for (const int32_t id : rank->ids[1]) {
+        const size_t at = Tables()[1].begin + static_cast<size_t>(id) * Tables()[1].width;
+        for (size_t i = at; i < at + Tables()[1].width; ++i) ASSERT_EQ(rank->gradients[i], means[i]);
+      }
+    }
+  }
+  // Of each rank 3 ids and 9 numbers.
+  EXPECT_THAT(words, ElementsAre(2 * (3 + 9), 2 * (3 + 5)));
+}
+
 // Of 101 rows of one number the whole costs 202 words, and a row two.
 TEST(TableRowsTest, ATableGoesByRowsUpToTheBytesOfTheWhole) {
   SeededRandom random(5);
   for (const auto& [saved_min, most] : {std::pair(0, 101), std::pair(80, 91)}) {
     for (const int rows : {most - 1, most, most + 1}) {
-      Ranks ranks = MakeRanks(2, static_cast<size_t>(saved_min));
+      Ranks ranks = MakeRanks(2, {.saved_min = static_cast<size_t>(saved_min)});
       ranks[0]->Compute({static_cast<size_t>(rows - 30), 0, 0}, random);
       ranks[1]->Compute({30, 0, 0}, random);
       AddCounts(ranks);

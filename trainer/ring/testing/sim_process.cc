@@ -36,7 +36,7 @@ SimProcess::SimProcess(World& world, const Options& options)
                              .chunk_elements = world.shape().chunk_elements,
                              .bucket_ends = BucketEnds(world.shape(), model_.dense_elements()),
                              .tables = model_.tables(),
-                             .rows_saved_min = world.shape().rows_saved_min}),
+                             .rows = {.saved_min = world.shape().rows_saved_min}}),
       start_(world.random().Next()) {}
 
 std::string SimProcess::name() const {
