@@ -3,8 +3,8 @@
 //   ring_step --ranks 2 --hidden 1024,1024 --batch 100 --steps 200 [--one-bucket]
 //   ring_step --ranks 2 --table 1000000 --width 16 --batch 300 --steps 30 [--whole-tables]
 //
-// The ranks are processes of this machine that train an MLP on generated data, or Wide & Deep with a
-// table of so many rows, of which each example looks one up. The times are those of rank 0: the
+// The ranks are processes of this machine that train an MLP on generated data, or Wide & Deep with
+// a table of so many rows, of which each example looks one up. The times are those of rank 0: the
 // median of its steps, and of what a step's exchanges took, beside its computation (hidden) and
 // after it; the bytes are what it sends in a step.
 
@@ -81,7 +81,8 @@ TrainerConfig Config(const Asked& asked) {
                        "buckets": )" +
       std::to_string(asked.table) + "}]}";
   const auto config = ParseTrainerConfig(
-      (asked.table == 0 ? mlp : wide_deep) + R"(, "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
+      (asked.table == 0 ? mlp : wide_deep) +
+      R"(, "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
       std::to_string(asked.batch) +
       R"(, "optimizer": {"name": "sgd", "learningRate": 0.01}})");
   CHECK(config.ok()) << config.status().ToString();

@@ -6,8 +6,8 @@
 // Then follow the numbers that the plan sends to this peer.
 //
 // In bfloat16 numbers are rounded as they are sent, and added in float32 where they come. A rank
-// rounds, too, what it has and others are sent: its sums before they are spread, and its own numbers
-// where each adds all, so that all ranks have the same bits.
+// rounds, too, what it has and others are sent: its sums before they are spread, and its own
+// numbers where each adds all, so that all ranks have the same bits.
 //
 // An exchange is made once for a vector and begun anew in each step; then nothing is allocated.
 //

@@ -161,8 +161,10 @@ absl::Status CheckStrategy(const Json& strategy, const TrainerConfig& config) {
   if (config.strategy != StrategyType::kAllReduce && strategy.contains("heartbeatSeconds")) {
     return Bad("strategy.heartbeatSeconds", "is of type AllReduce only");
   }
-  if (config.strategy != StrategyType::kAllReduce && strategy.contains("gradientPrecision")) {
-    return Bad("strategy.gradientPrecision", "is of type AllReduce only");
+  const bool one_process = config.strategy == StrategyType::kLocal ||
+                           config.strategy == StrategyType::kTowers;
+  if (one_process && strategy.contains("gradientPrecision")) {
+    return Bad("strategy.gradientPrecision", "is of types ParameterServer and AllReduce only");
   }
   return absl::OkStatus();
 }

@@ -23,7 +23,8 @@ std::vector<float> Numbers(size_t count) {
                                 std::numeric_limits<float>::denorm_min(),
                                 std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity(),
-                                std::bit_cast<float>(0x7F800001U), std::bit_cast<float>(0xFFFFFFFFU)};
+                                std::bit_cast<float>(0x7F800001U),
+                                std::bit_cast<float>(0xFFFFFFFFU)};
   while (numbers.size() < count) {
     numbers.push_back(std::bit_cast<float>(static_cast<uint32_t>(random.Next())));
   }

@@ -3,8 +3,8 @@
 // while the rest is computed.
 //
 // The plan follows from the graph alone, so all ranks of a model have the same one. A gradient is
-// in one bucket whole. Tables whose gradients list rows are in none, and lie behind all others: what
-// of them is exchanged is decided in each step (table_rows.h).
+// in one bucket whole. Tables whose gradients list rows are in none, and lie behind all others:
+// what of them is exchanged is decided in each step (table_rows.h).
 //
 // Pure. Ownership: values. Threads: any. Errors: none.
 //

@@ -2,7 +2,7 @@
 // an epoch, and in each step the gradients, bucket by bucket, with the losses and what is added to
 // moments before the last bucket.
 //
-//   | bucket 0 | bucket 1 | … | losses, moments, counts of rows | rows | last bucket, whole tables |
+//   | bucket 0 | bucket 1 | … | losses, moments, counts | rows | last bucket, whole tables |
 //
 // So all buckets but the last can be exchanged while the last is computed; and where there is one
 // bucket only, a loss that is no number ends the step before a gradient is exchanged. The order is
@@ -51,8 +51,8 @@ class RingCore {
   struct Options {
     size_t direct_elements_max = kDirectElementsMax;
     size_t chunk_elements = collective::kChunkElements;
-    // Where buckets of gradients end, in elements of the model's arena, ascending: the last is where
-    // tables begin, or the arena's end. Empty: there is one.
+    // Where buckets of gradients end, in elements of the model's arena, ascending: the last is
+    // where tables begin, or the arena's end. Empty: there is one.
     std::vector<size_t> bucket_ends{};
     // Those whose gradients list rows: the end of the arena.
     std::vector<RowTable> tables{};

@@ -2,9 +2,9 @@
 // where these are fewer bytes than the table, of which nearly all is zero.
 //
 // Each rank says beside its loss how many rows it has of each table. By these counts, which are all
-// that it goes by, all ranks decide alike which tables go by rows in this step; the others go whole,
-// like any other gradient. Rows go from each rank to all (collective::PlanGather), one rank's words
-// behind another's:
+// that it goes by, all ranks decide alike which tables go by rows in this step; the others go
+// whole, like any other gradient. Rows go from each rank to all (collective::PlanGather), one
+// rank's words behind another's:
 //
 //   rank = { id:i32 }             of each row of each table that goes by rows, ascending
 //          { float32 × width }    of each of them; or bfloat16, in whole words

@@ -1,5 +1,5 @@
-// Ranks of one thread, whose words are copied from one to the other. Sums are exact: the numbers are
-// whole and so small that any order of additions gives the float that is predicted.
+// Ranks of one thread, whose words are copied from one to the other. Sums are exact: the numbers
+// are whole and so small that any order of additions gives the float that is predicted.
 
 #include "trainer/ring/table_rows.h"
 
@@ -211,7 +211,9 @@ TEST(TableRowsTest, InBFloat16RowsAreRoundedOnceAndTakeHalfTheBytes) {
       ASSERT_THAT(rank->rows.Add(rank->gradients), IsOk());
       for (const int32_t id : rank->ids[1]) {
         const size_t at = Tables()[1].begin + static_cast<size_t>(id) * Tables()[1].width;
-        for (size_t i = at; i < at + Tables()[1].width; ++i) ASSERT_EQ(rank->gradients[i], means[i]);
+        for (size_t i = at; i < at + Tables()[1].width; ++i) {
+          ASSERT_EQ(rank->gradients[i], means[i]);
+        }
       }
     }
   }

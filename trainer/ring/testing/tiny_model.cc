@@ -185,7 +185,8 @@ void TinyModel::SetRows(const TableRows& tables) {
 void TinyModel::ComputeMoments(int64_t batch) {
   const std::span<float> moments = state_->value(kMoved).host();
   for (size_t i = 0; i < kMoments; ++i) {
-    moments[i] = kDecay * moments[i] + (1 - kDecay) * static_cast<float>(Added(batch, i + kTrained));
+    const auto added = static_cast<float>(Added(batch, i + kTrained));
+    moments[i] = kDecay * moments[i] + (1 - kDecay) * added;
   }
 }
 

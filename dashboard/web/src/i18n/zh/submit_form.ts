@@ -199,7 +199,7 @@ export const submitForm: typeof en = {
     backupWorkers: "数字或比例（如 5%）：不等待这么多最慢的副本。",
     maxStaleness: "梯度所用参数之后允许的更新次数。留空：不限。",
     heartbeatSeconds: "这么久没有消息的副本视为丢失。留空：5。",
-    gradientPrecision: "bfloat16 只发送一半字节（经舍入）。留空：float32。",
+    gradientPrecision: "16 位格式只发送一半字节（经舍入）。留空：32 位。",
     elastic: "训练期间可以增加和减少 worker。",
     maxSteps: "所有副本合计；达到后作业结束。",
     batchSize: "一个副本一步所用的样本数。",

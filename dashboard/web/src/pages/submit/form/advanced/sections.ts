@@ -85,19 +85,16 @@ export function trainingFields(value: Json): FieldSpec[] {
       hint: "maxStaleness",
     }),
     ...of(type === "Towers", { path: at("strategy", "towers"), label: "towers" }),
-    ...of(
-      type === "AllReduce",
-      {
-        path: at("strategy", "heartbeatSeconds"),
-        label: "heartbeatSeconds",
-        hint: "heartbeatSeconds",
-      },
-      {
-        path: at("strategy", "gradientPrecision"),
-        label: "gradientPrecision",
-        hint: "gradientPrecision",
-      },
-    ),
+    ...of(type === "AllReduce", {
+      path: at("strategy", "heartbeatSeconds"),
+      label: "heartbeatSeconds",
+      hint: "heartbeatSeconds",
+    }),
+    ...of(type === "AllReduce" || type === "ParameterServer", {
+      path: at("strategy", "gradientPrecision"),
+      label: "gradientPrecision",
+      hint: "gradientPrecision",
+    }),
     { path: at("maxSteps"), label: "maxSteps", hint: "maxSteps" },
     { path: at("batchSize"), label: "batchSize", hint: "batchSize" },
     { path: at("optimizer", "learningRate"), label: "learningRate", keep },
