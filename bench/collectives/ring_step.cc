@@ -1,10 +1,12 @@
 // How long a step of an all-reduce takes: one line of JSON.
 //
 //   ring_step --ranks 2 --hidden 1024,1024 --batch 100 --steps 200 [--one-bucket]
+//   ring_step --ranks 2 --table 1000000 --width 16 --batch 300 --steps 30 [--whole-tables]
 //
-// The ranks are processes of this machine that train an MLP on generated data. The times are those
-// of rank 0: the median of its steps, and of what a step's exchanges took, beside its computation
-// (hidden) and after it.
+// The ranks are processes of this machine that train an MLP on generated data, or Wide & Deep with
+// a table of so many rows, of which each example looks one up. The times are those of rank 0: the
+// median of its steps, and of what a step's exchanges took, beside its computation (hidden) and
+// after it; the bytes are what it sends in a step.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +52,8 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 constexpr unsigned kLimitS = 600;
 // Until caches are warm and memory has been touched.
 constexpr int kWarmUpSteps = 10;
+// More than any table saves.
+constexpr size_t kNoRows = size_t{1} << 60;
 
 struct Asked {
   int ranks = 2;
@@ -57,14 +61,28 @@ struct Asked {
   int64_t batch = 100;
   std::string hidden = "100";
   bool one_bucket = false;  // Whatever the model's size.
+  int64_t table = 0;        // Rows; 0: an MLP.
+  int64_t width = 16;
+  bool whole_tables = false;  // However few rows a batch looks up.
 };
 
 TrainerConfig Config(const Asked& asked) {
-  const auto config = ParseTrainerConfig(
+  const std::string mlp =
       R"({"model": {"name": "mlp", "hidden": [)" + asked.hidden +
       R"(]}, "data": {"format": "generated", "generated": {"examples": 2000, "testExamples": 100,
-                      "features": 784, "classes": 10}},
-          "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
+                      "features": 784, "classes": 10}})";
+  const std::string wide_deep =
+      R"({"model": {"name": "wideDeep", "hidden": [)" + asked.hidden + R"(], "wide": ["hour"],
+                    "deep": [{"column": "place", "units": )" + std::to_string(asked.width) +
+      R"(}]}, "data": {"format": "generated",
+          "generated": {"pattern": "clicks", "examples": 200000, "testExamples": 100},
+          "columns": [{"name": "hour", "type": "identity", "buckets": 24},
+                      {"name": "place", "type": "crossed", "sources": ["site", "ad", "hour"],
+                       "buckets": )" +
+      std::to_string(asked.table) + "}]}";
+  const auto config = ParseTrainerConfig(
+      (asked.table == 0 ? mlp : wide_deep) +
+      R"(, "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
       std::to_string(asked.batch) +
       R"(, "optimizer": {"name": "sgd", "learningRate": 0.01}})");
   CHECK(config.ok()) << config.status().ToString();
@@ -75,6 +93,7 @@ TrainerConfig Config(const Asked& asked) {
 struct Took {
   double all = 0, wait = 0, exchange = 0, hidden = 0;
   uint64_t buckets = 0;
+  int64_t bytes = 0;
 };
 
 void WriteTo(int pipe, const void* bytes, size_t count) {
@@ -92,10 +111,11 @@ void Train(const Asked& asked, int rank, int hear, int say) {
   collective::Meeting meeting({.job = "bench/1"});
   const auto task = ModelTask::Make(CpuRuntime(), files, config).value();
   const auto optimizer = Optimizer::Parse(config.optimizer).value();
-  BucketLimits limits;
-  if (asked.one_bucket) limits.elements_min = std::numeric_limits<size_t>::max();
+  RingOptions options;
+  if (asked.one_bucket) options.buckets.elements_min = std::numeric_limits<size_t>::max();
+  if (asked.whole_tables) options.rows.saved_min = kNoRows;
   Ring ring(meeting, task->session(), static_cast<int>(std::thread::hardware_concurrency()),
-            limits);
+            options);
   const auto listener =
       comm::Listener::Open({.host = "127.0.0.1"},
                            [&](comm::Channel& channel) { meeting.Serve(channel); })
@@ -127,7 +147,8 @@ void Train(const Asked& asked, int rank, int hear, int say) {
     const Took took{Microseconds(std::chrono::steady_clock::now() - begun).count(),
                     Microseconds(ring.times().wait).count(),
                     Microseconds(ring.times().exchange).count(),
-                    Microseconds(ring.times().hidden).count(), ring.buckets()};
+                    Microseconds(ring.times().hidden).count(), ring.buckets(),
+                    ring.times().bytes};
     WriteTo(say, &took, sizeof(took));
   }
 }
@@ -177,12 +198,16 @@ void Run(const Asked& asked) {
   for (const Process& rank : ranks) waitpid(rank.pid, nullptr, 0);
   const nlohmann::json line = {{"ranks", asked.ranks},
                                {"hidden", asked.hidden},
+                               {"table", asked.table},
+                               {"width", asked.width},
+                               {"whole_tables", asked.whole_tables},
                                {"batch", asked.batch},
                                {"steps", asked.steps},
                                {"step_us", MedianOf(all)},
                                {"wait_us", MedianOf(wait)},
                                {"exchange_us", MedianOf(exchange)},
                                {"hidden_us", MedianOf(hidden)},
+                               {"bytes", took.bytes},
                                {"buckets", took.buckets}};
   std::puts(line.dump().c_str());
 }
@@ -195,6 +220,10 @@ int Main(int argc, char** argv) {
   program.AddOption("--batch", &asked.batch, "examples of a rank in a step").Positive();
   program.AddOption("--hidden", &asked.hidden, "units of the MLP's hidden layers: 100,50");
   program.AddFlag("--one-bucket", &asked.one_bucket, "all gradients after the backward pass");
+  program.AddOption("--table", &asked.table, "rows of a table; 0: the model is an MLP")
+      .Between(0, int64_t{1} << 30);
+  program.AddOption("--width", &asked.width, "numbers of a row").Positive();
+  program.AddFlag("--whole-tables", &asked.whole_tables, "all rows, whatever a batch looks up");
   if (const std::optional<int> exit_code = program.Parse(argc, argv)) return *exit_code;
   alarm(kLimitS);
   Run(asked);

@@ -327,6 +327,12 @@ std::vector<RuleTwin> StrategyRules() {
        [](const Json& self, const Json*) {
          return ValueAt(self, {"type"}) == "AllReduce" || !self.contains("heartbeatSeconds");
        }},
+      {at, "is of types ParameterServer and AllReduce only", ".gradientPrecision",
+       [](const Json& self, const Json*) {
+         const Json& type = ValueAt(self, {"type"});
+         return type == "ParameterServer" || type == "AllReduce" ||
+                !self.contains("gradientPrecision");
+       }},
   };
 }
 

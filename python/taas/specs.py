@@ -161,6 +161,7 @@ class StrategySpec(TypedDict, total=False):
     maxStaleness: int
     towers: int
     heartbeatSeconds: int
+    gradientPrecision: Literal["float32", "bfloat16"]
 
 
 class DecaySpec(TypedDict, total=False):

@@ -57,7 +57,9 @@ absl::Status RunChief(Role& role) {
   };
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
   std::thread trainer([&] {
-    const absl::Status status = RunReplica(coordinator->desk(), *task, observer);
+    const absl::Status status =
+        RunReplica(coordinator->desk(), *task, observer,
+                   {.narrow = role.config().gradient_precision == "bfloat16"});
     if (!status.ok()) coordinator->desk().Fail(status);
   });
   const absl::Status status = coordinator->Run(role.stop());

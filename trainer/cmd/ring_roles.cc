@@ -13,6 +13,7 @@
 #include "trainer/cluster/chief_server.h"
 #include "trainer/cmd/reception.h"
 #include "trainer/cmd/role.h"
+#include "trainer/collective/exchange.h"
 #include "trainer/collective/meeting.h"
 #include "trainer/comm/listener.h"
 #include "trainer/cut/training_saves.h"
@@ -66,7 +67,10 @@ class OwnRank {
       : config_(role.config()),
         task_(task),
         meeting_({.job = JobKey(role.job())}),
-        ring_(meeting_, task.session(), static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))) {}
+        ring_(meeting_, task.session(), static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)),
+              {.rows = {.wire = role.config().gradient_precision == "bfloat16"
+                                    ? collective::Wire::kBFloat16
+                                    : collective::Wire::kFloat32}}) {}
 
   absl::Status Start(Role& role) {
     ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(role.config().optimizer));

@@ -121,6 +121,25 @@ class RingTest(unittest.TestCase):
                     shares["compute"] + shares["wait"] + shares["exchange"], 1.002)
                 self.assertGreater(shares["bytesPerStep"], 0)
 
+    # Three ranks send 2/3 of 19,240 bytes twice, or of half of that.
+    def test_gradients_go_in_bfloat16_where_all_ranks_are_told_so(self):
+        with ring(logSteps=100) as job:
+            job.config["maxSteps"] = ENDLESS
+            job.config["strategy"] = {**RING, "gradientPrecision": "bfloat16"}
+            chief = job.start_replica("chief")
+            job.start_replica("worker", 0)
+            job.config["strategy"] = RING
+            other = job.start_replica("worker", 1)
+            self.assertNotEqual(other.wait(), 0)
+            self.assertRegex(other.log(),
+                             "sent in float32, and here it is .*, sent in bfloat16: ranks must")
+            job.config["strategy"] = {**RING, "gradientPrecision": "bfloat16"}
+            job.start_replica("worker", 1)
+            chief.says("\nstep 100,")
+            shares = wait_until("shares", lambda: (chief.get("/status") or {}).get("shares"))
+            self.assertGreater(shares["bytesPerStep"], 12_000)
+            self.assertLess(shares["bytesPerStep"], 16_000)
+
     def test_parameter_servers_are_refused(self):
         with Job(chief=True, ps=1, workers=1, strategy=RING) as job:
             chief = job.start_replica("chief")

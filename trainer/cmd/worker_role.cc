@@ -37,7 +37,8 @@ absl::Status RunWorker(Role& role) {
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
   bool worked = false;
   observer.on_gradient = [&worked](int64_t) { worked = true; };
-  RETURN_IF_ERROR(RunReplica(member, *task, observer));
+  RETURN_IF_ERROR(RunReplica(member, *task, observer,
+                             {.narrow = role.config().gradient_precision == "bfloat16"}));
   member.Leave();
   std::string late;
   if (!worked) {

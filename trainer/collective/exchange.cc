@@ -7,6 +7,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/loops/bfloat16_loops.h"
 #include "trainer/loops/loops.h"
 
 namespace taas::collective {
@@ -17,23 +18,33 @@ std::string Words(const Turn& turn, uint64_t bytes) {
          ", vector " + std::to_string(turn.vector) + " of " + std::to_string(bytes) + " bytes";
 }
 
-size_t BytesOf(const Part& part) { return part.count * sizeof(float); }
-
 }  // namespace
 
-Exchange::Exchange(Plan plan) : plan_(std::move(plan)) {
+std::string_view NameOf(Wire wire) { return wire == Wire::kBFloat16 ? "bfloat16" : "float32"; }
+
+size_t BytesOf(Wire wire) {
+  return wire == Wire::kBFloat16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+Exchange::Exchange(Plan plan, Wire wire) : plan_(std::move(plan)), wire_(wire) {
   const auto ranks = static_cast<size_t>(plan_.place.ranks);
   sides_.resize(ranks);
   for (size_t i = 0; i < plan_.sendings.size(); ++i) {
     side(plan_.sendings[i].peer).sendings.push_back(i);
     bytes_to_send_ += static_cast<int64_t>(BytesOf(plan_.sendings[i].part));
   }
-  size_t largest = 0;
+  size_t added = 0, largest = 0;
   for (const Receiving& receiving : plan_.receptions) {
     side(receiving.peer).receives = true;
-    if (receiving.then == Then::kAdd) largest = std::max(largest, receiving.part.count);
+    largest = std::max(largest, receiving.part.count);
+    const bool adds = receiving.then == Then::kAdd || receiving.then == Then::kAddLast;
+    if (adds) added = std::max(added, receiving.part.count);
   }
-  arrived_.resize(largest);
+  if (wire_ == Wire::kBFloat16) {
+    narrow_.resize(largest);
+  } else {
+    arrived_.resize(added);
+  }
   if (plan_.adds_at_end) {
     kept_.resize((ranks - 1) * plan_.elements);
     in_order_.resize(ranks);
@@ -58,12 +69,15 @@ void Exchange::Begin(const Turn& turn, std::span<float> values) {
                            .rank = static_cast<uint32_t>(plan_.place.rank),
                            .sequence = turn.vector,
                            .step = turn.step,
-                           .payload_bytes = plan_.elements * sizeof(float)},
+                           .payload_bytes = BytesOf({0, plan_.elements})},
                           with.head_out.data());
     with.head_sent = with.sendings.empty() ? comm::kFrameHeadBytes : 0;
     with.head_received = with.receives ? 0 : comm::kFrameHeadBytes;
     with.next = with.sent = 0;
+    with.narrowed = false;
   }
+  // Others add what they are sent of it.
+  if (plan_.adds_at_end && wire_ == Wire::kBFloat16) Round(values_);
   done_ = false;
   EndIfDone();
 }
@@ -76,8 +90,13 @@ std::span<const std::byte> Exchange::ToSend(int peer) {
   if (with.next == with.sendings.size()) return {};
   const Sending& sending = plan_.sendings[with.sendings[with.next]];
   if (sending.after > receptions_done_) return {};
-  return std::as_bytes(values_.subspan(sending.part.begin, sending.part.count))
-      .subspan(with.sent);
+  const std::span<const float> part = values_.subspan(sending.part.begin, sending.part.count);
+  if (wire_ == Wire::kFloat32) return std::as_bytes(part).subspan(with.sent);
+  with.narrow.resize(part.size());
+  if (!std::exchange(with.narrowed, true)) {
+    BestBFloat16Loops().round(part.data(), with.narrow.data(), std::ssize(part));
+  }
+  return std::as_bytes(std::span(with.narrow)).subspan(with.sent);
 }
 
 void Exchange::Sent(int peer, size_t bytes) {
@@ -89,6 +108,7 @@ void Exchange::Sent(int peer, size_t bytes) {
   with.sent += bytes;
   if (with.sent < BytesOf(plan_.sendings[with.sendings[with.next]].part)) return;
   with.sent = 0;
+  with.narrowed = false;
   ++with.next;
   ++sendings_done_;
   EndIfDone();
@@ -102,8 +122,11 @@ std::span<std::byte> Exchange::ToReceive(int peer) {
   if (receptions_done_ == plan_.receptions.size()) return {};
   const Receiving& receiving = plan_.receptions[receptions_done_];
   if (receiving.peer != peer) return {};
-  return std::as_writable_bytes(std::span(Target(receiving), receiving.part.count))
-      .subspan(received_);
+  const size_t count = receiving.part.count;
+  if (wire_ == Wire::kBFloat16) {
+    return std::as_writable_bytes(std::span(narrow_).first(count)).subspan(received_);
+  }
+  return std::as_writable_bytes(std::span(Target(receiving), count)).subspan(received_);
 }
 
 absl::Status Exchange::Received(int peer, size_t bytes) {
@@ -115,14 +138,44 @@ absl::Status Exchange::Received(int peer, size_t bytes) {
   const Receiving& receiving = plan_.receptions[receptions_done_];
   received_ += bytes;
   if (received_ < BytesOf(receiving.part)) return absl::OkStatus();
-  if (receiving.then == Then::kAdd) {
-    float* const sum = values_.data() + receiving.part.begin;
-    BestLoops().add(sum, arrived_.data(), sum, static_cast<int64_t>(receiving.part.count));
+  if (wire_ == Wire::kBFloat16) {
+    TakeNarrow(receiving);
+  } else {
+    Take(receiving);
   }
   received_ = 0;
   ++receptions_done_;
   EndIfDone();
   return absl::OkStatus();
+}
+
+void Exchange::Take(const Receiving& receiving) {
+  if (receiving.then == Then::kTake || receiving.then == Then::kKeep) return;
+  float* const sum = values_.data() + receiving.part.begin;
+  BestLoops().add(sum, arrived_.data(), sum, static_cast<int64_t>(receiving.part.count));
+}
+
+void Exchange::TakeNarrow(const Receiving& receiving) {
+  const BFloat16Loops& loops = BestBFloat16Loops();
+  const auto count = static_cast<int64_t>(receiving.part.count);
+  if (receiving.then == Then::kTake || receiving.then == Then::kKeep) {
+    loops.widen(narrow_.data(), Target(receiving), count);
+    return;
+  }
+  const std::span<float> sum = values_.subspan(receiving.part.begin, receiving.part.count);
+  loops.add(narrow_.data(), sum.data(), count);
+  if (receiving.then == Then::kAddLast) Round(sum);
+}
+
+// In pieces that the memory of a chunk holds.
+void Exchange::Round(std::span<float> values) {
+  const BFloat16Loops& loops = BestBFloat16Loops();
+  while (!values.empty()) {
+    const std::span<float> piece = values.first(std::min(values.size(), narrow_.size()));
+    loops.round(piece.data(), narrow_.data(), std::ssize(piece));
+    loops.widen(narrow_.data(), piece.data(), std::ssize(piece));
+    values = values.subspan(piece.size());
+  }
 }
 
 std::optional<int> Exchange::waits_for() const {
@@ -132,7 +185,8 @@ std::optional<int> Exchange::waits_for() const {
 
 float* Exchange::Target(const Receiving& receiving) {
   switch (receiving.then) {
-    case Then::kAdd: return arrived_.data();
+    case Then::kAdd:
+    case Then::kAddLast: return arrived_.data();
     case Then::kTake: return values_.data() + receiving.part.begin;
     case Then::kKeep: return side(receiving.peer).kept + receiving.part.begin;
   }
@@ -143,7 +197,7 @@ absl::Status Exchange::CheckHead(int peer) const {
   const Side& with = sides_[static_cast<size_t>(peer)];
   ASSIGN_OR_RETURN(const comm::FrameHead head, comm::DecodeFrameHead(with.head_in.data()));
   const Turn theirs{head.generation, head.step, head.sequence};
-  const uint64_t bytes = plan_.elements * sizeof(float);
+  const uint64_t bytes = BytesOf({0, plan_.elements});
   if (head.type == comm::FrameType::kReduce && static_cast<int>(head.rank) == peer &&
       theirs == turn_ && head.payload_bytes == bytes) {
     return absl::OkStatus();

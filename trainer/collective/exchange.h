@@ -5,6 +5,10 @@
 // and vector what follows is: ranks that do not agree about it find out before a number is added.
 // Then follow the numbers that the plan sends to this peer.
 //
+// In bfloat16 numbers are rounded as they are sent, and added in float32 where they come. A rank
+// rounds, too, what it has and others are sent: its sums before they are spread, and its own
+// numbers where each adds all, so that all ranks have the same bits.
+//
 // An exchange is made once for a vector and begun anew in each step; then nothing is allocated.
 //
 // Ownership: owns its plan and what arrives; borrows the vector until it is done. Threads: one at a
@@ -22,6 +26,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -39,9 +44,14 @@ struct Turn {
   bool operator==(const Turn&) const = default;
 };
 
+// How numbers go between ranks.
+enum class Wire : uint8_t { kFloat32, kBFloat16 };
+std::string_view NameOf(Wire wire);
+size_t BytesOf(Wire wire);  // Of a number.
+
 class Exchange {
  public:
-  explicit Exchange(Plan plan);
+  explicit Exchange(Plan plan, Wire wire = Wire::kFloat32);
 
   const Plan& plan() const { return plan_; }
   // Of the values that this rank sends in all.
@@ -75,19 +85,28 @@ class Exchange {
     size_t head_sent = comm::kFrameHeadBytes, head_received = comm::kFrameHeadBytes;
     size_t next = 0;  // In sendings.
     size_t sent = 0;  // Bytes of that one.
+    std::vector<uint16_t> narrow;  // That one, in bfloat16, once it may begin.
+    bool narrowed = false;
   };
 
   Side& side(int peer) { return sides_[static_cast<size_t>(peer)]; }
   absl::Status CheckHead(int peer) const;
+  size_t BytesOf(const Part& part) const { return part.count * collective::BytesOf(wire_); }
   float* Target(const Receiving& receiving);
+  // All of it has come, where ToReceive said.
+  void Take(const Receiving& receiving);
+  void TakeNarrow(const Receiving& receiving);
+  void Round(std::span<float> values);
   void EndIfDone();
   void AddKept();
 
   const Plan plan_;
+  const Wire wire_;
   int64_t bytes_to_send_ = 0;
   std::vector<int> peers_;
   std::vector<Side> sides_;  // By rank.
   std::vector<float> arrived_;  // The chunk that is to be added.
+  std::vector<uint16_t> narrow_;  // In bfloat16: the chunk that comes, or is rounded.
   std::vector<float> kept_;     // Vectors of all peers.
   std::vector<const float*> in_order_;
   Turn turn_;

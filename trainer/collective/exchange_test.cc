@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -14,6 +16,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "trainer/loops/bfloat16_loops.h"
 
 namespace taas::collective {
 namespace {
@@ -32,14 +36,16 @@ float NumberOf(uint64_t seed, size_t element, int rank, int ranks) {
 }
 
 struct World {
-  World(Way way, int ranks, size_t elements, size_t chunk, uint64_t seed)
-      : World(ranks, seed, [&](Place place) {
-          return PlanAllReduce(way, place, elements, chunk);
-        }) {}
+  World(Way way, int ranks, size_t elements, size_t chunk, uint64_t seed,
+        Wire wire = Wire::kFloat32)
+      : World(ranks, seed,
+              [&](Place place) { return PlanAllReduce(way, place, elements, chunk); }, wire) {}
 
-  World(int ranks, uint64_t seed, const std::function<Plan(Place)>& plan) : random(seed) {
+  World(int ranks, uint64_t seed, const std::function<Plan(Place)>& plan,
+        Wire wire = Wire::kFloat32)
+      : random(seed) {
     for (int rank = 0; rank < ranks; ++rank) {
-      sides.push_back(std::make_unique<Exchange>(plan({ranks, rank})));
+      sides.push_back(std::make_unique<Exchange>(plan({ranks, rank}), wire));
       values.emplace_back(sides.back()->plan().elements);
     }
     wires.resize(static_cast<size_t>(ranks * ranks));
@@ -141,6 +147,130 @@ TEST(ExchangeTest, EveryRankHasTheExactSumWhateverTheWayTheSizeAndTheNetwork) {
       }
     }
   }
+}
+
+TEST(ExchangeTest, EveryRankHasThePartsOfAllWhateverTheirSizes) {
+  uint64_t seed = 0;
+  for (int ranks = 2; ranks <= kRanksMax; ++ranks) {
+    for (const size_t chunk : {size_t{3}, size_t{5000}}) {
+      SCOPED_TRACE(std::to_string(ranks) + " ranks, chunks of " + std::to_string(chunk));
+      std::vector<size_t> sizes;
+      for (int rank = 0; rank < ranks; ++rank) {
+        sizes.push_back((static_cast<size_t>(rank) * 17 + seed) % 23);
+      }
+      World world(ranks, ++seed, [&](Place place) { return PlanGather(place, sizes, chunk); });
+      std::vector<float> all;
+      for (int rank = 0; rank < ranks; ++rank) {
+        auto& mine = world.values[static_cast<size_t>(rank)];
+        std::ranges::fill(mine, -1.0F);
+        const size_t size = sizes[static_cast<size_t>(rank)];
+        for (size_t i = 0; i < size; ++i) {
+          const size_t at = all.size();
+          all.push_back(NumberOf(seed, at, rank, ranks));
+          mine[at] = all.back();
+        }
+      }
+      world.Begin(kTurn);
+      ASSERT_EQ(world.Run(), absl::OkStatus());
+      for (const auto& values : world.values) EXPECT_EQ(values, all);
+      for (const auto& wire : world.wires) EXPECT_TRUE(wire.empty());
+    }
+  }
+}
+
+// Whole numbers up to 256 are bfloat16's, so nothing is rounded.
+TEST(ExchangeTest, SumsOfWhatBFloat16HoldsAreExactInHalfTheBytes) {
+  uint64_t seed = 0;
+  for (const Way way : kWays) {
+    for (int ranks = 2; ranks <= kRanksMax; ++ranks) {
+      for (const size_t elements : {size_t{1}, size_t{7}, size_t{1001}}) {
+        for (const size_t chunk : {size_t{3}, size_t{5000}}) {
+          SCOPED_TRACE(std::string(NameOf(way)) + ", " + std::to_string(ranks) + " ranks, " +
+                       std::to_string(elements) + " elements, chunks of " +
+                       std::to_string(chunk) + ", seed " + std::to_string(++seed));
+          World world(way, ranks, elements, chunk, seed, Wire::kBFloat16);
+          const World wide(way, ranks, elements, chunk, seed);
+          std::vector<float> sums(elements);
+          for (int rank = 0; rank < ranks; ++rank) {
+            const auto at = static_cast<size_t>(rank);
+            for (size_t i = 0; i < elements; ++i) {
+              const auto number = static_cast<int64_t>(NumberOf(seed, i, rank, ranks));
+              world.values[at][i] = static_cast<float>(number % 28);
+              sums[i] += world.values[at][i];
+            }
+            EXPECT_EQ(2 * world.sides[at]->bytes_to_send(), wide.sides[at]->bytes_to_send());
+          }
+          world.Begin(kTurn);
+          ASSERT_EQ(world.Run(), absl::OkStatus());
+          for (const auto& values : world.values) ASSERT_EQ(values, sums);
+          for (const auto& wire : world.wires) EXPECT_TRUE(wire.empty());
+        }
+      }
+    }
+  }
+}
+
+float Rounded(float x) { return FromBFloat16(RoundToBFloat16(x)); }
+
+// Each hop rounds once, and what is spread is rounded where it was added, too.
+TEST(ExchangeTest, InBFloat16AllRanksHaveTheSameBitsWithinAnErrorOfEachHop) {
+  for (const Way way : kWays) {
+    for (int ranks = 2; ranks <= kRanksMax; ++ranks) {
+      std::vector<float> first;
+      for (uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE(std::string(NameOf(way)) + ", " + std::to_string(ranks) + " ranks");
+        World world(way, ranks, 333, 16, seed, Wire::kBFloat16);
+        std::mt19937_64 random(77);
+        std::vector<double> sums(333), sizes(333);
+        for (auto& values : world.values) {
+          for (size_t i = 0; i < values.size(); ++i) {
+            values[i] = static_cast<float>(static_cast<int64_t>(random() % 2'000'001) - 1'000'000) /
+                        1'000'003;
+            sums[i] += values[i];
+            sizes[i] += std::abs(values[i]);
+          }
+        }
+        world.Begin(kTurn);
+        ASSERT_EQ(world.Run(), absl::OkStatus());
+        if (first.empty()) first = world.values[0];
+        for (const auto& values : world.values) EXPECT_EQ(values, first);
+        // 2^-8 of what is rounded, which is at most the sum of all sizes, and float32's own.
+        for (size_t i = 0; i < sums.size(); ++i) {
+          ASSERT_NEAR(first[i], sums[i], (ranks / 256.0 + 1e-6) * sizes[i]) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, OfTwoRanksWhatIsRoundedIsKnown) {
+  const float a = 1.00390625F * 3, b = 0.3F;
+  ASSERT_NE(Rounded(a), a);
+  for (const Way way : kWays) {
+    World world(way, 2, 2, 16, 3, Wire::kBFloat16);
+    world.values = {{a, a}, {b, b}};
+    world.Begin(kTurn);
+    ASSERT_EQ(world.Run(), absl::OkStatus());
+    // Rank 1 adds the first of the ring, rank 0 the second, and all of the star.
+    const float by_0 = Rounded(a + Rounded(b)), by_1 = Rounded(b + Rounded(a));
+    std::vector<float> sums = {Rounded(a) + Rounded(b), Rounded(a) + Rounded(b)};
+    if (way == Way::kStar) sums = {by_0, by_0};
+    if (way == Way::kRing) sums = {by_1, by_0};
+    EXPECT_EQ(world.values[0], sums) << NameOf(way);
+    EXPECT_EQ(world.values[1], sums) << NameOf(way);
+  }
+}
+
+TEST(ExchangeTest, RanksOfAnotherWireDoNotAdd) {
+  const Plan zero = PlanAllReduce(Way::kRing, {2, 0}, 10);
+  const Plan one = PlanAllReduce(Way::kRing, {2, 1}, 10);
+  World world(2, 1, [&](Place place) { return place.rank == 0 ? zero : one; });
+  world.sides[1] = std::make_unique<Exchange>(one, Wire::kBFloat16);
+  world.Begin(kTurn);
+  const absl::Status status = world.Run();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("of 40 bytes"), std::string::npos) << status;
+  EXPECT_NE(status.message().find("of 20 bytes"), std::string::npos) << status;
 }
 
 TEST(ExchangeTest, AllRanksHaveTheSameBitsWhateverTheNetworkDoes) {

@@ -74,8 +74,9 @@ struct Ranks {
   std::vector<std::unique_ptr<Group>> groups;
 };
 
-absl::Status AllReduce(Group& group, Way way, int64_t step, std::vector<float>* numbers) {
-  Exchange exchange(PlanAllReduce(way, group.place(), numbers->size()));
+absl::Status AllReduce(Group& group, Way way, int64_t step, std::vector<float>* numbers,
+                       Wire wire = Wire::kFloat32) {
+  Exchange exchange(PlanAllReduce(way, group.place(), numbers->size()), wire);
   exchange.Begin({.epoch = 1, .step = step}, *numbers);
   return group.Run(exchange);
 }
@@ -95,6 +96,44 @@ TEST(GroupTest, SumsAreExactStepAfterStep) {
         });
       }
     }
+  }
+}
+
+// Numbers whose sums bfloat16 holds.
+TEST(GroupTest, SumsInBFloat16AreExactOverBothTransports) {
+  for (const By by : {By::kSocket, By::kMemory}) {
+    for (const Way way : {Way::kRing, Way::kStar, Way::kDirect}) {
+      for (const size_t elements : {size_t{1}, size_t{1001}, size_t{100'001}}) {
+        Ranks ranks(3, by);
+        ranks.Each([&](int rank, Group& group) {
+          std::vector<float> numbers(elements);
+          for (size_t i = 0; i < elements; ++i) {
+            numbers[i] = static_cast<float>(i % 40) * static_cast<float>(rank + 1);
+          }
+          ASSERT_THAT(AllReduce(group, way, 1, &numbers, Wire::kBFloat16), IsOk());
+          for (size_t i = 0; i < elements; ++i) {
+            ASSERT_EQ(numbers[i], static_cast<float>(i % 40) * 6);
+          }
+        });
+      }
+    }
+  }
+}
+
+// Parts of other sizes, which are passed on.
+TEST(GroupTest, WhatEachHasComesToAllOverBothTransports) {
+  for (const By by : {By::kSocket, By::kMemory}) {
+    const std::vector<size_t> sizes = {70'001, 0, 3};
+    Ranks ranks(3, by);
+    ranks.Each([&](int rank, Group& group) {
+      std::vector<float> all(70'004, -1);
+      const size_t begin = rank == 0 ? 0 : 70'001, end = rank == 2 ? 70'004 : 70'001;
+      for (size_t i = begin; i < end; ++i) all[i] = static_cast<float>(i);
+      Exchange exchange(PlanGather(group.place(), sizes));
+      exchange.Begin({.epoch = 1, .step = 1}, all);
+      ASSERT_THAT(group.Run(exchange), IsOk());
+      for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<float>(i));
+    });
   }
 }
 

@@ -32,7 +32,10 @@ void PlanRing(size_t chunk, Plan* plan) {
     }
     come = plan->receptions.size();
     for (const Part& received : part(rank - step - 1)) {
-      plan->receptions.push_back({before, received, step < ranks - 1 ? Then::kAdd : Then::kTake});
+      plan->receptions.push_back({before, received,
+                                  step < ranks - 2    ? Then::kAdd
+                                  : step == ranks - 2 ? Then::kAddLast
+                                                      : Then::kTake});
     }
   }
 }
@@ -46,7 +49,8 @@ void PlanStar(size_t chunk, Plan* plan) {
       continue;
     }
     for (int peer = 1; peer < ranks; ++peer) {
-      plan->receptions.push_back({peer, part, Then::kAdd});
+      plan->receptions.push_back(
+          {peer, part, peer + 1 < ranks ? Then::kAdd : Then::kAddLast});
     }
     for (int peer = 1; peer < ranks; ++peer) {
       plan->sendings.push_back({peer, part, plan->receptions.size()});
@@ -104,6 +108,32 @@ Plan PlanBroadcast(Place place, int root, const std::vector<int>& receivers, siz
     if (receives) plan.receptions.push_back({root, part, Then::kTake});
     if (place.rank != root) continue;
     for (const int receiver : receivers) plan.sendings.push_back({receiver, part, 0});
+  }
+  return plan;
+}
+
+Plan PlanGather(Place place, std::span<const size_t> sizes, size_t chunk) {
+  const auto [ranks, rank] = place;
+  Plan plan{.place = place};
+  std::vector<Part> parts;
+  for (const size_t size : sizes) {
+    parts.push_back({plan.elements, size});
+    plan.elements += size;
+  }
+  const auto chunks = [&](int number) {
+    return ChunksOf(parts[static_cast<size_t>((number + ranks) % ranks)], chunk);
+  };
+  // Of the part that is sent in this step the first chunk is reception number `come`.
+  size_t come = 0;
+  for (int step = 0; step + 1 < ranks; ++step) {
+    const std::vector<Part> sent = chunks(rank - step);
+    for (size_t i = 0; i < sent.size(); ++i) {
+      plan.sendings.push_back({(rank + 1) % ranks, sent[i], step == 0 ? 0 : come + i + 1});
+    }
+    come = plan.receptions.size();
+    for (const Part& received : chunks(rank - step - 1)) {
+      plan.receptions.push_back({(rank + ranks - 1) % ranks, received, Then::kTake});
+    }
   }
   return plan;
 }

@@ -1,5 +1,5 @@
 // Which parts of a vector go between which ranks, and in which order, so that in the end every rank
-// has the sum of all, or what one of them has.
+// has the sum of all, or what one of them has, or what each has.
 //
 // Three ways of the sum, for `n` ranks and a vector of S bytes:
 //
@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -55,9 +56,10 @@ struct Sending {
 };
 
 enum class Then : uint8_t {
-  kAdd,   // To what is there.
-  kTake,  // In its place.
-  kKeep,  // Beside it, until all have come.
+  kAdd,      // To what is there.
+  kAddLast,  // The same; then it is the sum of all.
+  kTake,     // In its place.
+  kKeep,     // Beside it, until all have come.
 };
 
 struct Receiving {
@@ -92,6 +94,11 @@ Plan PlanAllReduce(Way way, Place place, size_t elements, size_t chunk = kChunkE
 // to do.
 Plan PlanBroadcast(Place place, int root, const std::vector<int>& receivers, size_t elements,
                    size_t chunk = kChunkElements);
+
+// So that every rank has what each has: `sizes` elements of each rank, one rank's behind another's.
+// A rank sends its own to the next, and then what came from the one before: n-1 messages one after
+// the other, and in all of them the elements of all but the next.
+Plan PlanGather(Place place, std::span<const size_t> sizes, size_t chunk = kChunkElements);
 
 }  // namespace taas::collective
 

@@ -66,10 +66,70 @@ TEST(PlanTest, WhatIsSentIsWhatIsReceivedInTheSameOrder) {
   }
 }
 
+// Where sums are made before they are spread: of each element once, after all of its additions.
+TEST(PlanTest, TheSumOfAllIsMadeOnOneRank) {
+  for (const Way way : {Way::kRing, Way::kStar}) {
+    for (int ranks = 2; ranks <= 9; ++ranks) {
+      constexpr size_t kElements = 101;
+      std::vector<int> made(kElements);
+      for (int rank = 0; rank < ranks; ++rank) {
+        std::vector<int> added(kElements);
+        for (const Receiving& it : PlanAllReduce(way, {ranks, rank}, kElements, 10).receptions) {
+          for (size_t i = it.part.begin; i < it.part.end(); ++i) {
+            if (it.then == Then::kTake) continue;
+            ++added[i];
+            if (it.then != Then::kAddLast) continue;
+            ++made[i];
+            EXPECT_EQ(added[i], way == Way::kStar ? ranks - 1 : 1);
+          }
+        }
+      }
+      EXPECT_EQ(made, std::vector<int>(kElements, 1)) << NameOf(way) << ", " << ranks;
+    }
+  }
+}
+
 TEST(PlanTest, ARankOfTheRingSpeaksToItsNeighboursOnly) {
   const Plan plan = PlanAllReduce(Way::kRing, {5, 4}, 100, 7);
   for (const Sending& sending : plan.sendings) EXPECT_EQ(sending.peer, 0);
   for (const Receiving& receiving : plan.receptions) EXPECT_EQ(receiving.peer, 3);
+}
+
+// Parts of other sizes from rank to rank, some of them empty.
+std::vector<size_t> SizesOf(int ranks) {
+  std::vector<size_t> sizes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    sizes.push_back(rank % 3 == 1 ? 0 : static_cast<size_t>(11 * rank + 4));
+  }
+  return sizes;
+}
+
+TEST(PlanTest, WhatIsGatheredIsEachPartOfAnotherRankOnceInOrder) {
+  for (int ranks = 2; ranks <= 9; ++ranks) {
+    const std::vector<size_t> sizes = SizesOf(ranks);
+    std::map<std::pair<int, int>, std::vector<Part>> sent, received;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Plan plan = PlanGather({ranks, rank}, sizes, 10);
+      // What is passed on has come: it is among the receptions that are waited for.
+      for (const Sending& it : plan.sendings) {
+        EXPECT_LE(it.part.count, 10U);
+        sent[{rank, it.peer}].push_back(it.part);
+        if (it.after > 0) {
+          EXPECT_EQ(plan.receptions[it.after - 1].part, it.part);
+        }
+      }
+      size_t taken = 0;
+      for (const Receiving& it : plan.receptions) {
+        EXPECT_EQ(it.then, Then::kTake);
+        received[{it.peer, rank}].push_back(it.part);
+        taken += it.part.count;
+      }
+      EXPECT_EQ(taken, plan.elements - sizes[static_cast<size_t>(rank)]);
+      EXPECT_EQ(Sent(plan), plan.elements - sizes[static_cast<size_t>((rank + 1) % ranks)]);
+    }
+    EXPECT_EQ(sent, received) << ranks << " ranks";
+  }
+  EXPECT_TRUE(PlanGather({1, 0}, std::vector<size_t>{7}).sendings.empty());
 }
 
 }  // namespace

@@ -94,6 +94,10 @@ constexpr uint16_t kFlagDropped = 1;
 constexpr uint16_t kFlagBanked = 2;
 // VALUES of shard 0: head.batch is what to compute next.
 constexpr uint16_t kFlagBatch = 4;
+// PUSH: what is trained comes in bfloat16, moments behind it in float32.
+constexpr uint16_t kFlagNarrow = 1;
+// VALUES: the shard takes such a PUSH; one of an earlier build does not.
+constexpr uint16_t kFlagTakesNarrow = 8;
 // COMMIT: another push of the same step follows.
 constexpr uint16_t kFlagMore = 8;
 // VALUES: the shard takes PUSH_ROWS as well; one of an earlier build does not.

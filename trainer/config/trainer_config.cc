@@ -161,6 +161,11 @@ absl::Status CheckStrategy(const Json& strategy, const TrainerConfig& config) {
   if (config.strategy != StrategyType::kAllReduce && strategy.contains("heartbeatSeconds")) {
     return Bad("strategy.heartbeatSeconds", "is of type AllReduce only");
   }
+  const bool one_process = config.strategy == StrategyType::kLocal ||
+                           config.strategy == StrategyType::kTowers;
+  if (one_process && strategy.contains("gradientPrecision")) {
+    return Bad("strategy.gradientPrecision", "is of types ParameterServer and AllReduce only");
+  }
   return absl::OkStatus();
 }
 
@@ -169,7 +174,7 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   if (found == object.end()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckFields(*found, "strategy", {"type", "mode", "replicasToAggregate",
                                                    "backupWorkers", "maxStaleness", "towers",
-                                                   "heartbeatSeconds"}));
+                                                   "heartbeatSeconds", "gradientPrecision"}));
   const Json type = found->value("type", Json("ParameterServer"));
   if (type == "ParameterServer") config->strategy = StrategyType::kParameterServer;
   else if (type == "Local") config->strategy = StrategyType::kLocal;
@@ -186,6 +191,12 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   RETURN_IF_ERROR(ReadInt(*found, "strategy", "towers", 1, kTowersMax, &config->towers));
   RETURN_IF_ERROR(ReadInt(*found, "strategy", "heartbeatSeconds", kHeartbeatMin, kHeartbeatMax,
                           &config->heartbeat_seconds));
+  const Json precision = found->value("gradientPrecision", Json("float32"));
+  if (precision != "float32" && precision != "bfloat16") {
+    return Bad("strategy.gradientPrecision",
+               "must be float32 or bfloat16, is " + precision.dump());
+  }
+  config->gradient_precision = precision;
   RETURN_IF_ERROR(ReadBackups(*found, &config->backup_workers));
   if (found->contains("maxStaleness")) {
     RETURN_IF_ERROR(ReadInt(*found, "strategy", "maxStaleness", 0, kStalenessMax,

@@ -98,6 +98,10 @@ TEST(TrainerConfigTest, NothingSaidMeansAsyncPlainGradientDescentWithoutExtras) 
 TEST(TrainerConfigTest, TheHeartbeatIsRead) {
   EXPECT_EQ(WithStrategy(R"({"type":"AllReduce"})").heartbeat_seconds, 5);
   EXPECT_EQ(WithStrategy(R"({"type":"AllReduce","heartbeatSeconds":60})").heartbeat_seconds, 60);
+  EXPECT_EQ(WithStrategy(R"({"type":"AllReduce"})").gradient_precision, "float32");
+  EXPECT_EQ(
+      WithStrategy(R"({"type":"AllReduce","gradientPrecision":"bfloat16"})").gradient_precision,
+      "bfloat16");
 }
 
 TEST(TrainerConfigTest, TowersAreRead) {
@@ -236,6 +240,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"HeartbeatElsewhere",
              R"({"model":{},"data":{},"strategy":{"heartbeatSeconds":9}})",
              "strategy.heartbeatSeconds: is of type AllReduce only"},
+        Case{"NarrowGradientsElsewhere",
+             R"({"model":{},"data":{},
+                 "strategy":{"type":"Towers","gradientPrecision":"bfloat16"}})",
+             "strategy.gradientPrecision: is of types ParameterServer and AllReduce only"},
+        Case{"GradientsOfAnotherPrecision",
+             R"({"model":{},"data":{},
+                 "strategy":{"type":"AllReduce","gradientPrecision":"float16"}})",
+             "strategy.gradientPrecision: must be float32 or bfloat16, is \"float16\""},
         Case{"HeartbeatTooFast",
              R"({"model":{},"data":{},"strategy":{"type":"AllReduce","heartbeatSeconds":1}})",
              "strategy.heartbeatSeconds: must be a whole number from 2 to 600"},

@@ -169,7 +169,7 @@ class Session {
   // The caller has written other rows into gradient(i) too: `rows` are all, and its memory stays
   // as it is until the next kTrain run. Of a gradient that lists rows only.
   absl::Status SetGradientRows(size_t i, std::span<const int32_t> rows);
-  // Of all that are trained; empty where there are no gradients.
+  // Of all that are trained, those that list rows last; empty where there are no gradients.
   std::vector<OrderedGradient> gradient_order() const;
   // In kTrain runs from now on `there` is told how many of gradient_order() are there and are not
   // used by the run any more: numbers that rise, one call at a time, by threads of the run. It is

@@ -203,9 +203,14 @@ absl::Status Session::State::ClearRows() {
     const TensorRef gradient = Tensor(gradients[i]);
     const GradientRows rows{static_cast<size_t>(variables[i].shape.dim(1)), *row_lists[i].set};
     absl::Status cleared;
-    ForRowRuns(rows, [&](const RowRun& run) {
-      if (cleared.ok()) cleared = gradient.Part(run.at, run.count).Fill(0);
-    });
+    if (gradient.host_sees()) {
+      ForRowRuns(rows, [&](const RowRun& run) {
+        if (cleared.ok()) cleared = gradient.Part(run.at, run.count).Fill(0);
+      });
+    } else {
+      // A launch for each run of rows costs more than the memory of the others.
+      cleared = gradient.Fill(0);
+    }
     RETURN_IF_ERROR(cleared);
     row_lists[i].set.reset();
   }

@@ -230,9 +230,10 @@ absl::Status Session::State::MakeModelState() {
     }
   }
   wanted.gradients = !wanted.order.empty();
-  // One that the run goes on to read is not there before it has.
+  // One that the run goes on to read is not there before it has. Those that list rows come last:
+  // nobody sends these as they lie.
   std::ranges::stable_sort(wanted.order, {}, [this](size_t variable) {
-    return StepsWithGradient(variable).back();
+    return std::pair(row_lists[variable].listed, StepsWithGradient(variable).back());
   });
   gradient_order = wanted.order;
   sizes.gradients = wanted.gradients;

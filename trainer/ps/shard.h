@@ -130,7 +130,7 @@ class Shard {
   void Wake(const Pusher& pusher);
   void WakePushers();
 
-  absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model);
+  absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model, bool narrow);
   // Counts `gradient`, which came with `head`, once, and answers: with what changed after the step
   // that its sender says to `have`, if it says one.
   absl::Status Stage(comm::Channel& channel, const std::shared_ptr<Model>& model,

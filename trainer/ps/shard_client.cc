@@ -5,6 +5,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/loops/bfloat16_loops.h"
 #include "trainer/proto/shard.pb.h"
 #include "trainer/ps/wire.h"
 
@@ -272,10 +273,34 @@ absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch
                                                 RowsOfVariables rows) {
   for (size_t shard = 0; shard < peers_.size(); ++shard) {
     peers_[shard].rows.Pack(options_.layout.shards[shard], gradients_, rows);
+    peers_[shard].narrow.clear();
+    if (options_.narrow && peers_[shard].takes_narrow) Narrow(shard);
   }
   return Run(HeadOf(FrameType::kPush, {{options_.pusher, sequence, batch}, base},
                     static_cast<uint32_t>(options_.generation)),
              still_wanted);
+}
+
+void Exchange::Narrow(size_t shard) {
+  Peer& peer = peers_[shard];
+  const std::vector<Piece>& pieces = options_.layout.shards[shard];
+  size_t trained = 0;
+  for (const Piece& piece : pieces) {
+    if (!piece.decay) trained += static_cast<size_t>(piece.count);
+  }
+  peer.rounded.resize(trained);
+  peer.narrow = {{peer.rounded.data(), trained * sizeof(uint16_t)}};
+  uint16_t* to = peer.rounded.data();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    // Those that are moved are the last.
+    if (pieces[i].decay) {
+      peer.narrow.push_back(peer.gradients[i]);
+      continue;
+    }
+    BestBFloat16Loops().round(static_cast<const float*>(peer.gradients[i].data), to,
+                              pieces[i].count);
+    to += pieces[i].count;
+  }
 }
 
 absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
@@ -375,7 +400,15 @@ absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const Fram
     RETURN_IF_ERROR(peer.channel->Send({.type = FrameType::kHello}, options_.job));
   }
   if (head.type != FrameType::kPush) return peer.channel->Send(head);
-  if (!peer.takes_rows || !peer.rows.saves()) return peer.channel->Send(head, peer.gradients);
+  uint64_t bytes = 0;
+  for (const ConstBlock& block : peer.narrow) bytes += block.bytes;
+  const bool as_rows = peer.takes_rows && peer.rows.saves();
+  if (!peer.narrow.empty() && !(as_rows && peer.rows.bytes() < bytes)) {
+    FrameHead narrow = head;
+    narrow.flags |= comm::kFlagNarrow;
+    return peer.channel->Send(narrow, peer.narrow);
+  }
+  if (!as_rows) return peer.channel->Send(head, peer.gradients);
   FrameHead rows = head;
   rows.type = FrameType::kPushRows;
   std::vector<ConstBlock> payload = {{&peer.have, sizeof(peer.have)}};
@@ -388,6 +421,7 @@ absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
   RETURN_IF_ERROR(CheckAnswer(*peer.channel, head, FrameType::kValues));
   const ValuesInfo info = ValuesInfoOf(head);
   peer.takes_rows = info.takes_rows;
+  peer.takes_narrow = info.takes_narrow;
   if (info.banked) {
     RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, {}));
     return info;

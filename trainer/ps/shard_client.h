@@ -120,6 +120,8 @@ class Exchange {
     // A shard that stops in the middle of a frame for this long is gone (frozen, perhaps): else its
     // replica could neither go on nor end. Between frames a shard may wait for others.
     std::chrono::milliseconds silence_max{15'000};
+    // Gradients of what is trained go in bfloat16, to shards that take it, but for pushes of rows.
+    bool narrow = false;
   };
   struct Result {
     int64_t step = 0;        // Of the push: that it made or at which it was settled.
@@ -157,6 +159,10 @@ class Exchange {
     std::vector<comm::ConstBlock> gradients;
     RowPayload rows;  // What is sent instead of `gradients` if that saves something,
     bool takes_rows = false;  // to a shard that can read it.
+    // What is sent instead of `gradients` to a shard that takes it, where that is wanted.
+    std::vector<uint16_t> rounded;
+    std::vector<comm::ConstBlock> narrow;
+    bool takes_narrow = false;
     std::vector<size_t> elements;  // Of each piece.
     // The step of the variables that came from it; -1: of none, or of several.
     int64_t have = -1;
@@ -166,6 +172,8 @@ class Exchange {
   };
   absl::StatusOr<Result> Run(const comm::FrameHead& head, const StillWanted& still_wanted);
   Result Conclude() const;
+  // Rounds what goes to the shard.
+  void Narrow(size_t shard);
   void SendMissing(const comm::FrameHead& head);
   absl::Status SendTo(Peer& peer, const std::string& address, const comm::FrameHead& head);
   absl::StatusOr<ValuesInfo> ReceiveFrom(Peer& peer);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "operator/base/status.h"
+#include "trainer/loops/bfloat16_loops.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_model.h"
 #include "trainer/ps/wire.h"
@@ -29,13 +30,16 @@ absl::Status CallerGone(const Channel& channel) {
 absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
   ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelForPusher(channel, head));
   if (model == nullptr) return absl::OkStatus();
-  if (head.payload_bytes != model->values.elements() * sizeof(float)) {
+  const bool narrow = (head.flags & comm::kFlagNarrow) != 0;
+  const size_t bytes = model->values.elements() * sizeof(float) -
+                       (narrow ? model->values.trained_elements() * sizeof(uint16_t) : 0);
+  if (head.payload_bytes != bytes) {
     RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
     return Refuse(channel, Refusal::kInvalid,
                   "a gradient of " + std::to_string(head.payload_bytes) + " bytes for a shard of " +
-                      std::to_string(model->values.elements() * sizeof(float)));
+                      std::to_string(bytes));
   }
-  ASSIGN_OR_RETURN(Gradient gradient, ReceiveGradient(channel, *model));
+  ASSIGN_OR_RETURN(Gradient gradient, ReceiveGradient(channel, *model, narrow));
   return Stage(channel, model, head, std::move(gradient));
 }
 
@@ -80,12 +84,14 @@ absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
   return status;
 }
 
-absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) {
+absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model, bool narrow) {
   Gradient gradient;
-  if (const std::span<const char> there = channel.PayloadInPlace(); !there.empty()) {
-    gradient.values = {reinterpret_cast<const float*>(there.data()), model.values.elements()};
-    gradient.lies_with = &channel;
-    return gradient;
+  if (!narrow) {
+    if (const std::span<const char> there = channel.PayloadInPlace(); !there.empty()) {
+      gradient.values = {reinterpret_cast<const float*>(there.data()), model.values.elements()};
+      gradient.lies_with = &channel;
+      return gradient;
+    }
   }
   {
     std::lock_guard lock(mutex_);
@@ -93,8 +99,18 @@ absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) 
   }
   gradient.own.resize(model.values.elements());
   gradient.values = gradient.own;
-  const Block block{gradient.own.data(), model.values.elements() * sizeof(float)};
-  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
+  if (!narrow) {
+    const Block block{gradient.own.data(), model.values.elements() * sizeof(float)};
+    RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
+    return gradient;
+  }
+  const size_t trained = model.values.trained_elements();
+  std::vector<uint16_t> rounded(trained);
+  const Block blocks[] = {{rounded.data(), trained * sizeof(uint16_t)},
+                          {gradient.own.data() + trained,
+                           (model.values.elements() - trained) * sizeof(float)}};
+  RETURN_IF_ERROR(channel.ReceiveInto(blocks));
+  BestBFloat16Loops().widen(rounded.data(), gradient.own.data(), static_cast<int64_t>(trained));
   return gradient;
 }
 

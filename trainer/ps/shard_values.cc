@@ -44,6 +44,10 @@ ShardValues::ShardValues(std::vector<float> values, std::vector<size_t> pieces, 
   follower_.Wrote(store_.spare().values.data(), step);
 }
 
+size_t ShardValues::trained_elements() const {
+  return std::accumulate(pieces_.begin(), pieces_.end() - std::ssize(decays_), size_t{0});
+}
+
 void ShardValues::Update(const Optimizer& optimizer, int64_t step,
                          std::span<const ShardGradient> gradients) {
   CutWhatIsRead();

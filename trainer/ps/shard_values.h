@@ -51,6 +51,8 @@ class ShardValues {
 
   const std::vector<size_t>& pieces() const { return pieces_; }
   size_t elements() const { return elements_; }  // Without slots.
+  // Of those, what is trained: the first.
+  size_t trained_elements() const;
 
   VersionStore::Reader Hold() { return store_.Hold(); }
   // Of each piece what changed after `step`.

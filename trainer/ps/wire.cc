@@ -67,6 +67,7 @@ FrameHead HeadOf(const ValuesInfo& info, uint32_t generation) {
   if (info.dropped) head.flags |= comm::kFlagDropped;
   if (info.banked) head.flags |= comm::kFlagBanked;
   if (info.takes_rows) head.flags |= comm::kFlagTakesRows;
+  if (info.takes_narrow) head.flags |= comm::kFlagTakesNarrow;
   if (info.rows) head.flags |= comm::kFlagRows;
   if (info.batch) {
     head.flags |= comm::kFlagBatch;
@@ -87,7 +88,8 @@ ValuesInfo ValuesInfoOf(const FrameHead& head) {
                   .batch = std::nullopt,
                   .oldest = std::nullopt,
                   .takes_rows = (head.flags & comm::kFlagTakesRows) != 0,
-                  .rows = (head.flags & comm::kFlagRows) != 0};
+                  .rows = (head.flags & comm::kFlagRows) != 0,
+                  .takes_narrow = (head.flags & comm::kFlagTakesNarrow) != 0};
   if ((head.flags & comm::kFlagBatch) != 0) info.batch = head.batch;
   if ((head.flags & comm::kFlagBounded) != 0) info.oldest = static_cast<int64_t>(head.start);
   return info;

@@ -48,6 +48,7 @@ struct ValuesInfo {
   std::optional<int64_t> oldest{};
   bool takes_rows = true;  // Whether who sends it takes PUSH_ROWS.
   bool rows = false;       // The values are the rows that changed.
+  bool takes_narrow = true;  // Whether who sends it takes gradients in bfloat16.
 };
 comm::FrameHead HeadOf(const ValuesInfo& info, uint32_t generation);
 ValuesInfo ValuesInfoOf(const comm::FrameHead& head);

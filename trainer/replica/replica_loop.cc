@@ -24,10 +24,12 @@ constexpr std::chrono::milliseconds kEndPause{5};
 // One replica between two calls of Next.
 class Replica {
  public:
-  Replica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer)
+  Replica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer,
+          const ReplicaOptions& options)
       : source_(source),
         task_(task),
         observer_(observer),
+        options_(options),
         model_(task.session()) {}
 
   absl::Status Run() {
@@ -108,10 +110,13 @@ class Replica {
     generation_ = work.generation;
     pusher_ = work.pusher;
     exchange_ = std::make_unique<ps::Exchange>(
-        ps::Exchange::Options{work.pusher, work.generation, work.shards,
-                              ps::SplitByBytes(SizesOf(task_.session()),
-                                               static_cast<int>(work.shards.size())),
-                              work.job},
+        ps::Exchange::Options{.pusher = work.pusher,
+                              .generation = work.generation,
+                              .shards = work.shards,
+                              .layout = ps::SplitByBytes(SizesOf(task_.session()),
+                                                         static_cast<int>(work.shards.size())),
+                              .job = work.job,
+                              .narrow = options_.narrow},
         model_.variables(), model_.pushed());
     ASSIGN_OR_RETURN(values_, Pull(work));
     return absl::OkStatus();
@@ -195,6 +200,7 @@ class Replica {
   WorkSource& source_;
   TrainingTask& task_;
   const ReplicaObserver& observer_;
+  const ReplicaOptions options_;
   HostModel model_;
   std::unique_ptr<ps::Exchange> exchange_;  // With memory of the model.
   absl::Status own_error_;
@@ -209,9 +215,9 @@ class Replica {
 }  // namespace
 
 absl::Status RunReplica(WorkSource& source, TrainingTask& task,
-                        const ReplicaObserver& observer) {
+                        const ReplicaObserver& observer, const ReplicaOptions& options) {
   LogUses(task.memory_uses(), task.session().model().device());
-  return Replica(source, task, observer).Run();
+  return Replica(source, task, observer, options).Run();
 }
 
 }  // namespace taas

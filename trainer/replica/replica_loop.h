@@ -36,8 +36,13 @@ struct ReplicaObserver {
   std::function<void(const std::string& why)> on_trouble = [](const std::string&) {};
 };
 
-absl::Status RunReplica(WorkSource& source, TrainingTask& task,
-                        const ReplicaObserver& observer);
+struct ReplicaOptions {
+  // Gradients go to parameter servers in bfloat16 (ps::Exchange::Options::narrow).
+  bool narrow = false;
+};
+
+absl::Status RunReplica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer,
+                        const ReplicaOptions& options = {});
 
 }  // namespace taas
 

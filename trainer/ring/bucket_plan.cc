@@ -8,6 +8,18 @@ namespace {
 // Of a line that is sent and logged; the hash tells the rest apart.
 constexpr size_t kListedMax = 8;
 
+// Those that are listed; `all` has names and shapes of all.
+std::string NamesOf(std::span<const OrderedGradient> order,
+                    const std::vector<VariableInfo>& variables, std::string* all) {
+  std::string names;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const VariableInfo& variable = variables[order[i].variable];
+    *all += variable.name + variable.shape.ToString() + ";";
+    if (i < kListedMax) names += (i == 0 ? "" : ", ") + variable.name;
+  }
+  return order.size() > kListedMax ? names + ", …" : names;
+}
+
 }  // namespace
 
 std::vector<Bucket> PlanBuckets(std::span<const OrderedGradient> order,
@@ -29,7 +41,7 @@ std::vector<Bucket> PlanBuckets(std::span<const OrderedGradient> order,
 std::string BucketTerms(const std::vector<Bucket>& buckets,
                         std::span<const OrderedGradient> order,
                         const std::vector<VariableInfo>& variables) {
-  std::string sizes, names, all;
+  std::string sizes, all;
   size_t begin = 0;
   for (size_t i = 0; i < buckets.size(); ++i) {
     const std::string size = std::to_string(buckets[i].elements - begin);
@@ -38,14 +50,13 @@ std::string BucketTerms(const std::vector<Bucket>& buckets,
     begin = buckets[i].elements;
   }
   if (buckets.size() > kListedMax) sizes += ", …";
-  for (size_t i = 0; i < order.size(); ++i) {
-    const VariableInfo& variable = variables[order[i].variable];
-    all += variable.name + variable.shape.ToString() + ";";
-    if (i < kListedMax) names += (i == 0 ? "" : ", ") + variable.name;
-  }
-  if (order.size() > kListedMax) names += ", …";
-  return "buckets of " + sizes + " elements for the gradients of " + names + " (" +
-         HexOf(StableHash(all)) + ")";
+  const size_t dense = buckets.back().gradients;
+  const std::string whole = NamesOf(order.first(dense), variables, &all);
+  all += "rows;";
+  const std::string tables = NamesOf(order.subspan(dense), variables, &all);
+  return "buckets of " + sizes + " elements for the gradients of " +
+         (whole.empty() ? "nothing" : whole) + (tables.empty() ? "" : ", and rows of " + tables) +
+         " (" + HexOf(StableHash(all)) + ")";
 }
 
 }  // namespace taas

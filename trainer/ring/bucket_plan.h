@@ -3,11 +3,12 @@
 // while the rest is computed.
 //
 // The plan follows from the graph alone, so all ranks of a model have the same one. A gradient is
-// in one bucket whole.
+// in one bucket whole. Tables whose gradients list rows are in none, and lie behind all others:
+// what of them is exchanged is decided in each step (table_rows.h).
 //
 // Pure. Ownership: values. Threads: any. Errors: none.
 //
-//   const std::vector<Bucket> buckets = PlanBuckets(session.gradient_order());
+//   const std::vector<Bucket> buckets = PlanBuckets(order);   // of session.gradient_order()
 //   meeting.SetTerms(BucketTerms(buckets, session.gradient_order(), session.variables()));
 
 #ifndef TRAINER_RING_BUCKET_PLAN_H_
@@ -44,13 +45,14 @@ struct Bucket {
   bool operator==(const Bucket&) const = default;
 };
 
-// At least one; the last ends with the arena.
+// At least one; the last ends with `order`, which has no tables.
 std::vector<Bucket> PlanBuckets(std::span<const OrderedGradient> order,
                                 const BucketLimits& limits = {});
 
 // What ranks that exchange by it must agree on, in one line: "buckets of 262208, 1024 elements for
-// the gradients of w2, b2, w1 (9c81…)". Ranks with the same line have the same buckets, and in them
-// gradients of the same names and shapes in the same order.
+// the gradients of w2, b2, w1, and rows of table (9c81…)". Ranks with the same line have the same
+// buckets, and in them gradients of the same names and shapes in the same order; what of `order`
+// lies behind the last bucket are tables.
 std::string BucketTerms(const std::vector<Bucket>& buckets,
                         std::span<const OrderedGradient> order,
                         const std::vector<VariableInfo>& variables);

@@ -59,6 +59,9 @@ TEST(BucketPlanTest, TermsNameSizesAndGradientsAndTellAnotherOrderApart) {
   EXPECT_NE(BucketTerms({{2, 220}}, order, variables), terms);
   std::swap(order[0].variable, order[1].variable);
   EXPECT_NE(BucketTerms(buckets, order, variables), terms);
+  // What lies behind the last bucket are tables.
+  EXPECT_THAT(BucketTerms({{1, 20}}, order, variables),
+              HasSubstr("buckets of 20 elements for the gradients of w1, and rows of b1 ("));
   // What is not listed counts as well.
   std::vector<VariableInfo> many;
   std::vector<std::pair<size_t, double>> sizes;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/collective/exchange.h"
 
@@ -20,20 +22,47 @@ std::vector<size_t> EndsOf(const std::vector<Bucket>& buckets) {
   return ends;
 }
 
+size_t DenseOf(const Session& session, std::span<const OrderedGradient> order) {
+  const auto lists = [&](const OrderedGradient& gradient) {
+    return session.gradient_rows(gradient.variable).has_value();
+  };
+  const auto first = std::ranges::find_if(order, lists);
+  CHECK(std::all_of(first, order.end(), lists)) << "gradients behind those that list rows";
+  return static_cast<size_t>(first - order.begin());
+}
+
+std::vector<RowTable> TablesOf(const Session& session, std::span<const OrderedGradient> order,
+                               size_t dense) {
+  std::vector<RowTable> tables;
+  for (size_t i = dense; i < order.size(); ++i) {
+    const VariableInfo& variable = session.variables()[order[i].variable];
+    tables.push_back({.name = variable.name,
+                      .begin = i == 0 ? 0 : order[i - 1].end,
+                      .end = order[i].end,
+                      .rows = static_cast<size_t>(variable.shape.dim(0)),
+                      .width = static_cast<size_t>(variable.shape.dim(1))});
+  }
+  return tables;
+}
+
 float SecondsOf(Clock::Duration duration) {
   return std::chrono::duration<float>(duration).count();
 }
 
 }  // namespace
 
-Ring::Ring(collective::Meeting& meeting, Session& session, int cores, const BucketLimits& limits)
+Ring::Ring(collective::Meeting& meeting, Session& session, int cores, const RingOptions& options)
     : meeting_(meeting),
       session_(session),
       cores_(cores),
       order_(session.gradient_order()),
-      buckets_(PlanBuckets(order_, limits)),
-      core_(session.model(), {.bucket_ends = EndsOf(buckets_)}) {
-  meeting_.SetTerms(BucketTerms(buckets_, order_, session.variables()));
+      dense_(DenseOf(session, order_)),
+      buckets_(PlanBuckets(std::span(order_).first(dense_), options.buckets)),
+      core_(session.model(), {.bucket_ends = EndsOf(buckets_),
+                              .tables = TablesOf(session, order_, dense_),
+                              .rows = options.rows}) {
+  meeting_.SetTerms(BucketTerms(buckets_, order_, session.variables()) + ", sent in " +
+                    std::string(NameOf(options.rows.wire)));
   if (buckets_.size() == 1) return;
   beside_.reserve(buckets_.size());
   side_ = std::make_unique<SideThread>([this](size_t buckets) { ExchangeBeside(buckets); });
@@ -126,7 +155,7 @@ absl::StatusOr<float> Ring::Mean(float loss) {
   if (side_ != nullptr) side_->Await();
   absl::Status exchanged = beside_status_;
   if (exchanged.ok()) {
-    own_error_ = core_.BeginMean(loss, SecondsOf(computed - ended_));
+    own_error_ = core_.BeginMean(loss, SecondsOf(computed - ended_), OwnRows());
     RETURN_IF_ERROR(own_error_);
     exchanged = Exchange(&losses_came);
   }
@@ -155,13 +184,38 @@ void Ring::TakeTimes(Clock::Time computed, Clock::Time losses_came) {
   times_.exchange = ended_ - computed - times_.wait;
 }
 
-// Whatever rows the others have looked up, they are among all.
+std::vector<TableRows::Ids> Ring::OwnRows() const {
+  std::vector<TableRows::Ids> rows;
+  for (size_t i = dense_; i < order_.size(); ++i) {
+    rows.push_back(session_.gradient_rows(order_[i].variable)->ids);
+  }
+  return rows;
+}
+
+// Of the largest table, once and for all: the session keeps what it is told of.
+const std::vector<int32_t>& Ring::AllRows() {
+  if (!all_rows_.empty()) return all_rows_;
+  size_t most = 0;
+  for (const RowTable& table : core_.tables().tables()) most = std::max(most, table.rows);
+  all_rows_.resize(most);
+  std::iota(all_rows_.begin(), all_rows_.end(), 0);
+  return all_rows_;
+}
+
 absl::Status Ring::SetGradientRows() {
-  for (size_t i = 0; i < session_.variables().size(); ++i) {
-    if (!session_.gradient_rows(i)) continue;
-    const auto rows = static_cast<size_t>(session_.variables()[i].shape.dim(0));
-    while (all_rows_.size() < rows) all_rows_.push_back(static_cast<int32_t>(all_rows_.size()));
-    RETURN_IF_ERROR(session_.SetGradientRows(i, std::span(all_rows_).first(rows)));
+  const TableRows& tables = core_.tables();
+  for (size_t table = 0; table < tables.tables().size(); ++table) {
+    const size_t variable = order_[dense_ + table].variable;
+    const size_t rows = tables.tables()[table].rows;
+    switch (tables.holds(table)) {
+      case TableRows::Holds::kOwn: break;
+      case TableRows::Holds::kUnited:
+        RETURN_IF_ERROR(session_.SetGradientRows(variable, tables.united(table)));
+        break;
+      case TableRows::Holds::kAny:
+        RETURN_IF_ERROR(session_.SetGradientRows(variable, std::span(AllRows()).first(rows)));
+        break;
+    }
   }
   return absl::OkStatus();
 }

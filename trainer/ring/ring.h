@@ -4,7 +4,7 @@
 // A step is the same on every rank, to the bit: each computes the gradients of a batch of its own,
 // and all apply the mean. All see alike a loss that is no number, before a variable is changed.
 // What a graph moves besides (the moving moments of batch normalization) moves by the mean of what
-// each batch adds. Gradients that list their rows are exchanged as whole tables.
+// each batch adds. Gradients that list their rows go by rows where that is less (table_rows.h).
 //
 // Gradients go in buckets (bucket_plan.h), which follow from the graph. Where there are several, a
 // thread exchanges each while the session computes the rest, as soon as the session tells that it
@@ -43,14 +43,21 @@
 #include "trainer/ring/ring_core.h"
 #include "trainer/ring/share_meter.h"
 #include "trainer/ring/side_thread.h"
+#include "trainer/ring/table_rows.h"
 
 namespace taas {
+
+struct RingOptions {
+  BucketLimits buckets{};
+  // And how gradients go, of all variables.
+  TableRows::Options rows{};
+};
 
 class Ring {
  public:
   // `cores`: that this machine has for the ranks that are on it.
   Ring(collective::Meeting& meeting, Session& session, int cores,
-       const BucketLimits& limits = {});
+       const RingOptions& options = {});
   // A step that was begun and not ended is over, with its epoch.
   ~Ring();
   Ring(const Ring&) = delete;
@@ -95,6 +102,9 @@ class Ring {
   // All exchanges that are next, and when the losses had come.
   absl::Status Exchange(Clock::Time* losses_came);
   void TakeTimes(Clock::Time computed, Clock::Time losses_came);
+  // The rows of this rank's gradients, by table.
+  std::vector<TableRows::Ids> OwnRows() const;
+  const std::vector<int32_t>& AllRows();
   absl::Status SetGradientRows();
 
   collective::Meeting& meeting_;
@@ -102,6 +112,7 @@ class Ring {
   const int cores_;
   const RealClock clock_;
   const std::vector<OrderedGradient> order_;
+  const size_t dense_;  // Of order_; those behind list rows.
   const std::vector<Bucket> buckets_;
   RingCore core_;
   StepTimes times_;

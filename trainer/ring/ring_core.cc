@@ -12,12 +12,13 @@ namespace taas {
 namespace {
 
 using collective::Exchange;
+using collective::Part;
 using collective::PlanAllReduce;
 using collective::PlanBroadcast;
 using collective::Way;
 
-// Which vector of a step an exchange is of: the rest, the buckets, and of a model that is given its
-// parts, which come behind them.
+// Which vector of a step an exchange is of: the rest, the buckets, the rows behind them, and of a
+// model that is given its parts, which come last.
 constexpr uint64_t kRest = 0;
 constexpr uint64_t kBuckets = 1;
 
@@ -28,12 +29,26 @@ std::vector<size_t> EndsOf(std::vector<size_t> asked, size_t elements) {
   return asked;
 }
 
+// Where tables begin, which are the end of what is trained.
+size_t BeginOf(const std::vector<RowTable>& tables, size_t trained) {
+  size_t at = tables.empty() ? trained : tables.front().begin;
+  for (const RowTable& table : tables) {
+    CHECK(table.begin == at && table.end - at >= table.rows * table.width)
+        << table.name << " does not lie behind the gradients before it";
+    at = table.end;
+  }
+  CHECK(at == trained) << "tables end at " << at << " of " << trained << " elements";
+  return tables.empty() ? trained : tables.front().begin;
+}
+
 }  // namespace
 
 RingCore::RingCore(ModelState& model, Options options)
     : model_(model),
       options_(std::move(options)),
-      bucket_ends_(EndsOf(options_.bucket_ends, model.trained_elements())) {
+      bucket_ends_(EndsOf(options_.bucket_ends,
+                          BeginOf(options_.tables, model.trained_elements()))),
+      tables_(options_.tables, options_.rows) {
   size_t moved_elements = 0;
   for (size_t i = 0; i < model.variables().size(); ++i) {
     if (!model.variables()[i].decay) continue;
@@ -48,14 +63,19 @@ void RingCore::Enter(const Epoch& epoch) {
   step_ = epoch.start.step;
   place_ = {epoch.ranks(), epoch.rank};
   gradients_.clear();
+  last_.reset();
   under_way_ = nullptr;
   size_t begin = 0;
-  for (const size_t end : bucket_ends_) {
-    gradients_.emplace_back(SumOf(end - begin));
-    begin = end;
+  for (size_t i = 0; i + 1 < buckets(); ++i) {
+    gradients_.emplace_back(SumOf(bucket_ends_[i] - begin), options_.rows.wire);
+    begin = bucket_ends_[i];
   }
+  tables_.Enter(place_);
   const size_t told = buckets() > 1 ? static_cast<size_t>(place_.ranks) : 0;
-  rest_values_.assign(1 + moments_.size() + told, 0);
+  rest_values_.assign(1 + moments_.size() + told + tables_.counts(), 0);
+  added_ = std::span(rest_values_).subspan(1, moments_.size());
+  took_ = std::span(rest_values_).subspan(1 + moments_.size(), told);
+  counts_ = std::span(rest_values_).last(tables_.counts());
   rest_.emplace(SumOf(rest_values_.size()));
   stage_ = Stage::kGiven;
   next_given_ = 0;
@@ -68,7 +88,8 @@ absl::Status RingCore::BeginStep(int64_t step) {
   stage_ = Stage::kStep;
   turn_ = computed_ = 0;
   under_way_ = nullptr;
-  mean_begun_ = knows_losses_ = false;
+  mean_begun_ = knows_losses_ = sees_gradients_ = false;
+  tables_.BeginStep();
   float* before = moments_.data();
   for (const size_t i : moved_) {
     const TensorRef moment = model_.value(i);
@@ -80,25 +101,24 @@ absl::Status RingCore::BeginStep(int64_t step) {
   return absl::OkStatus();
 }
 
-absl::Status RingCore::BeginMean(float loss, float took) {
-  CHECK(stage_ == Stage::kStep && !gradients_.empty()) << "the mean of no step";
+absl::Status RingCore::BeginMean(float loss, float took, std::span<const TableRows::Ids> rows) {
+  CHECK(stage_ == Stage::kStep && rest_) << "the mean of no step";
   rest_values_[0] = loss;
-  float* added = rest_values_.data() + 1;
+  float* added = added_.data();
   for (const size_t i : moved_) {
     const TensorRef moment = model_.value(i);
     RETURN_IF_ERROR(moment.Read(std::span(added, moment.count())));
     added += moment.count();
   }
-  const std::span<float> told = std::span(rest_values_).subspan(1 + moments_.size());
-  std::ranges::fill(told, 0.0F);
-  if (!told.empty()) told[static_cast<size_t>(place_.rank)] = took;
+  std::ranges::fill(took_, 0.0F);
+  if (!took_.empty()) took_[static_cast<size_t>(place_.rank)] = took;
+  tables_.Count(rows, counts_);
   mean_begun_ = true;
   return absl::OkStatus();
 }
 
 float RingCore::slowest() const {
-  const auto told = std::span(rest_values_).subspan(1 + moments_.size());
-  return told.empty() ? 0 : *std::ranges::max_element(told);
+  return took_.empty() ? 0 : *std::ranges::max_element(took_);
 }
 
 absl::StatusOr<Exchange*> RingCore::Next() {
@@ -116,46 +136,117 @@ absl::StatusOr<Exchange*> RingCore::NextOfStep() {
     RETURN_IF_ERROR(EndTurn());
   }
   if (!MayBegin(turn_)) return nullptr;
-  if (turn_ == rest_turn()) {
-    under_way_ = Begin(*rest_, kRest, rest_values_);
-    return under_way_;
-  }
-  const size_t bucket = BucketAt(turn_);
-  const TensorRef gradients = model_.trained_gradients();
-  if (bucket == 0 && !gradients.host_sees()) {
-    RETURN_IF_ERROR(gradients.Read(See(gradients)));
-  }
-  under_way_ = Begin(gradients_[bucket], kBuckets + bucket, SeeBucket(bucket));
+  ASSIGN_OR_RETURN(under_way_, BeginTurn());
   return under_way_;
 }
 
+RingCore::Vector RingCore::vector() const {
+  if (turn_ < rest_turn()) return Vector::kBucket;
+  if (turn_ == rest_turn()) return Vector::kRest;
+  return turn_ < last_turn() ? Vector::kRows : Vector::kLast;
+}
+
 bool RingCore::MayBegin(size_t turn) const {
-  if (turn > buckets()) return false;
+  if (turn > last_turn()) return false;
   if (turn < rest_turn()) {
     return mean_begun_ || (turn < computed_ && model_.trained_gradients().host_sees());
   }
   return mean_begun_ && (turn == rest_turn() || std::isfinite(rest_values_[0]));
 }
 
-absl::Status RingCore::EndTurn() {
-  const size_t turn = turn_++;
-  under_way_ = nullptr;
-  if (turn == rest_turn()) {
-    knows_losses_ = true;
-    return absl::OkStatus();
+absl::StatusOr<Exchange*> RingCore::BeginTurn() {
+  if (turn_ == rest_turn()) return Begin(*rest_, kRest, rest_values_);
+  ASSIGN_OR_RETURN(const std::span<float> gradients, SeeGradients());
+  switch (vector()) {
+    case Vector::kBucket: {
+      return Begin(gradients_[turn_], kBuckets + turn_, Bucket(turn_, gradients));
+    }
+    case Vector::kRows: {
+      rows_.emplace(tables_.PlanRows(options_.chunk_elements));
+      return Begin(*rows_, kBuckets + buckets(), tables_.Pack(gradients));
+    }
+    default: return BeginLast(gradients);
   }
-  const size_t bucket = BucketAt(turn);
-  const std::span<float> sums = SeeBucket(bucket);
-  BestLoops().scale(sums.data(), 1 / static_cast<float>(place_.ranks), sums.data(),
-                    static_cast<int64_t>(sums.size()));
-  const TensorRef gradients = model_.trained_gradients();
-  if (bucket + 1 < buckets() || gradients.host_sees()) return absl::OkStatus();
-  return gradients.Write(std::span<const float>(room_));
 }
 
-std::span<float> RingCore::SeeBucket(size_t bucket) {
+absl::Status RingCore::EndTurn() {
+  under_way_ = nullptr;
+  const Vector ended = vector();
+  const size_t turn = turn_++;
+  if (ended == Vector::kRest) return EndRest();
+  ASSIGN_OR_RETURN(const std::span<float> gradients, SeeGradients());
+  if (ended == Vector::kRows) return tables_.Add(gradients);
+  if (ended == Vector::kLast) return EndLast(gradients);
+  Scale(Bucket(turn, gradients));
+  return absl::OkStatus();
+}
+
+absl::Status RingCore::EndRest() {
+  knows_losses_ = true;
+  if (!std::isfinite(rest_values_[0])) return absl::OkStatus();
+  RETURN_IF_ERROR(tables_.Decide(counts_));
+  if (!tables_.any()) ++turn_;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::span<float>> RingCore::SeeGradients() {
+  const TensorRef gradients = model_.trained_gradients();
+  const std::span<float> seen = See(gradients);
+  if (!gradients.host_sees() && !std::exchange(sees_gradients_, true)) {
+    RETURN_IF_ERROR(gradients.Read(seen));
+  }
+  return seen;
+}
+
+std::span<float> RingCore::Bucket(size_t bucket, std::span<float> gradients) const {
   const size_t begin = bucket == 0 ? 0 : bucket_ends_[bucket - 1];
-  return See(model_.trained_gradients()).subspan(begin, bucket_ends_[bucket] - begin);
+  return gradients.subspan(begin, bucket_ends_[bucket] - begin);
+}
+
+Exchange* RingCore::BeginLast(std::span<float> gradients) {
+  const size_t begin = buckets() > 1 ? bucket_ends_[buckets() - 2] : 0;
+  last_parts_ = {{begin, bucket_ends_.back() - begin}};
+  size_t elements = last_parts_[0].count;
+  for (const Part& part : tables_.BeginWhole()) {
+    elements += part.count;
+    if (part.begin == last_parts_.back().end()) {
+      last_parts_.back().count += part.count;
+    } else {
+      last_parts_.push_back(part);
+    }
+  }
+  // Tables that go whole are the same from step to step, mostly.
+  if (!last_ || last_->plan().elements != elements) {
+    last_.emplace(SumOf(elements), options_.rows.wire);
+  }
+  std::span<float> values = gradients.subspan(begin, last_parts_[0].count);
+  if (last_parts_.size() > 1) {
+    last_copy_.clear();
+    for (const Part& part : last_parts_) {
+      const std::span<const float> from = gradients.subspan(part.begin, part.count);
+      last_copy_.insert(last_copy_.end(), from.begin(), from.end());
+    }
+    values = last_copy_;
+  }
+  return Begin(*last_, kBuckets + buckets() - 1, values);
+}
+
+absl::Status RingCore::EndLast(std::span<float> gradients) {
+  if (last_parts_.size() > 1) {
+    const float* from = last_copy_.data();
+    for (const Part& part : last_parts_) {
+      std::copy_n(from, part.count, gradients.data() + part.begin);
+      from += part.count;
+    }
+  }
+  for (const Part& part : last_parts_) Scale(gradients.subspan(part.begin, part.count));
+  const TensorRef there = model_.trained_gradients();
+  return there.host_sees() ? absl::OkStatus() : there.Write(std::span<const float>(gradients));
+}
+
+void RingCore::Scale(std::span<float> sums) const {
+  BestLoops().scale(sums.data(), 1 / static_cast<float>(place_.ranks), sums.data(),
+                    static_cast<int64_t>(sums.size()));
 }
 
 absl::StatusOr<Exchange*> RingCore::NextGiven() {
@@ -165,19 +256,20 @@ absl::StatusOr<Exchange*> RingCore::NextGiven() {
   }
   for (; next_given_ < given(); ++next_given_) {
     const TensorRef tensor = Given(next_given_);
+    const uint64_t first = kBuckets + buckets() + 1;
     given_.emplace(PlanBroadcast(place_, epoch_.root, epoch_.receivers, tensor.count(),
                                  options_.chunk_elements));
     if (given_->peers().empty()) continue;
     if (epoch_.rank != epoch_.root) {
       received_.resize(next_given_ + 1);
       received_.back().resize(tensor.count());
-      return Begin(*given_, kBuckets + buckets() + next_given_, received_.back());
+      return Begin(*given_, first + next_given_, received_.back());
     }
     const std::span<float> values = See(tensor);
     if (!tensor.host_sees()) {
       RETURN_IF_ERROR(tensor.Read(values));
     }
-    return Begin(*given_, kBuckets + buckets() + next_given_, values);
+    return Begin(*given_, first + next_given_, values);
   }
   given_.reset();
   stage_ = Stage::kNone;

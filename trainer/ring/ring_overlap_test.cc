@@ -38,7 +38,10 @@ using Values = std::vector<std::vector<float>>;
 
 constexpr int64_t kRows = 1'700, kWidth = 3, kIds = 4, kFeatures = 9, kHidden = 500, kBatch = 6;
 // Each gradient is a bucket.
-constexpr BucketLimits kSmall{.elements_min = 1, .beside_min = 0};
+constexpr RingOptions kSmall{.buckets = {.elements_min = 1, .beside_min = 0},
+                             .rows = {.saved_min = 0}};
+// The table goes whole always, and all else in one bucket.
+constexpr RingOptions kWhole{.rows = {.saved_min = 1'000'000'000}};
 constexpr int kCores = 1;
 constexpr std::chrono::seconds kLong{60};
 // Below what a small test may take, so that it says what has not come.
@@ -67,7 +70,7 @@ Graph TwoBranches() {
 
 class Rank {
  public:
-  explicit Rank(const BucketLimits& limits, const Runtime& runtime = CpuRuntime())
+  explicit Rank(const RingOptions& options, const Runtime& runtime = CpuRuntime())
       : meeting_({.job = "uid/1", .patience = kLong}),
         session_(Session::Compile(runtime, TwoBranches(), {.batch = kBatch, .loss = "loss"})
                      .value()),
@@ -75,7 +78,7 @@ class Rank {
         listener_(comm::Listener::Open({.host = "127.0.0.1"},
                                        [this](comm::Channel& channel) { meeting_.Serve(channel); })
                       .value()),
-        ring_(std::make_unique<Ring>(meeting_, *session_, kCores, limits)) {
+        ring_(std::make_unique<Ring>(meeting_, *session_, kCores, options)) {
     EXPECT_THAT(session_->InitializeVariables(/*seed=*/3), IsOk());
     update_ = ModelUpdate::Make(*optimizer_, *session_).value();
   }
@@ -137,9 +140,9 @@ class Rank {
 
 using Ranks = std::vector<std::unique_ptr<Rank>>;
 
-Ranks MakeRanks(int count, const BucketLimits& limits, const Runtime& runtime = CpuRuntime()) {
+Ranks MakeRanks(int count, const RingOptions& options, const Runtime& runtime = CpuRuntime()) {
   Ranks ranks;
-  for (int i = 0; i < count; ++i) ranks.push_back(std::make_unique<Rank>(limits, runtime));
+  for (int i = 0; i < count; ++i) ranks.push_back(std::make_unique<Rank>(options, runtime));
   return ranks;
 }
 
@@ -182,18 +185,14 @@ void TrainSteps(const Ranks& ranks, int64_t steps) {
   });
 }
 
-TEST(RingOverlapTest, TheTablesGradientIsThereBeforeThoseOfTheLayers) {
+// Its rows are, but they go in no bucket.
+TEST(RingOverlapTest, TheTablesGradientLiesBehindThoseOfTheLayers) {
   Rank rank(kSmall);
   const std::vector<OrderedGradient> order = rank.session().gradient_order();
-  const auto at = [&](const std::string& name) {
-    for (size_t i = 0; i < order.size(); ++i) {
-      if (rank.session().variables()[order[i].variable].name == name) return i;
-    }
-    return order.size();
-  };
-  EXPECT_LT(at("table"), at("first"));
-  EXPECT_EQ(rank.ring().buckets(), order.size());
-  EXPECT_TRUE(rank.session().gradient_rows(order[at("table")].variable).has_value());
+  const size_t last = order.back().variable;
+  EXPECT_EQ(rank.session().variables()[last].name, "table");
+  EXPECT_TRUE(rank.session().gradient_rows(last).has_value());
+  EXPECT_EQ(rank.ring().buckets(), order.size() - 1);
 }
 
 TEST(RingOverlapTest, BucketsAreExchangedBeforeTheLossesAndWhatTheyTakeIsHidden) {
@@ -210,23 +209,25 @@ TEST(RingOverlapTest, BucketsAreExchangedBeforeTheLossesAndWhatTheyTakeIsHidden)
     EXPECT_GT(times.hidden, Clock::Duration(0));
     EXPECT_GT(times.exchange, Clock::Duration(0));
     EXPECT_GE(times.wait, Clock::Duration(0));
-    // A rank sends at least 2(n-1)/n of what is trained.
-    EXPECT_GT(times.bytes, (kRows * kWidth + kFeatures * kHidden) * 4);
+    // A rank sends 2(n-1)/n of what is trained, and of the table some rows.
+    EXPECT_GT(times.bytes, kFeatures * kHidden * 4);
+    EXPECT_LT(times.bytes, (kRows * kWidth + kFeatures * kHidden) * 4);
   });
 }
 
 // Of two numbers the sum does not depend on their order.
 TEST(RingOverlapTest, TwoRanksComeToTheSameBitsWithManyBucketsAsWithOne) {
-  const Ranks one = MakeRanks(2, BucketLimits());
+  const Ranks one = MakeRanks(2, kWhole);
   ASSERT_EQ(one[0]->ring().buckets(), 1U);
   TrainSteps(one, 40);
   const Ranks many = MakeRanks(2, kSmall);
-  ASSERT_GT(many[0]->ring().buckets(), 3U);
+  ASSERT_EQ(many[0]->ring().buckets(), 3U);
   TrainSteps(many, 40);
   EXPECT_EQ(many[0]->values(), one[0]->values());
   EXPECT_EQ(many[1]->values(), one[0]->values());
   EXPECT_EQ(many[0]->losses, one[0]->losses);
   EXPECT_EQ(one[0]->ring().times().hidden, Clock::Duration(0));
+  EXPECT_LT(many[0]->ring().times().bytes + kRows * kWidth * 3, one[0]->ring().times().bytes);
 }
 
 TEST(RingOverlapTest, AllRanksHaveTheSameBitsAndAgainTheSame) {
@@ -256,10 +257,10 @@ TEST(RingOverlapTest, ADeviceWhoseMemoryTheHostDoesNotSeeComesToTheSameBits) {
 
 // The rows of others stayed in a table after a step that came to nothing, and were part of the
 // next one.
-TEST(RingOverlapTest, AStepThatEndsBetweenBucketsLeavesNoTrace) {
+void ExpectNoTraceOfAStepThatEndsBetweenBuckets(const RingOptions& options) {
   constexpr int64_t kBefore = 4, kAfter = 6;
   const auto train = [&](bool loses_between) {
-    Ranks ranks = MakeRanks(3, kSmall);
+    Ranks ranks = MakeRanks(3, options);
     std::atomic<int> between = 0;
     InEpoch(ranks, 3, 1, 0, [&](Rank& rank, int place) {
       for (int64_t step = 1; step <= kBefore; ++step) {
@@ -286,6 +287,12 @@ TEST(RingOverlapTest, AStepThatEndsBetweenBucketsLeavesNoTrace) {
   EXPECT_EQ(lost[0]->values(), left[0]->values());
   EXPECT_EQ(lost[1]->values(), left[0]->values());
   EXPECT_EQ(lost[0]->losses, left[0]->losses);
+}
+
+TEST(RingOverlapTest, AStepThatEndsBetweenBucketsLeavesNoTrace) {
+  ExpectNoTraceOfAStepThatEndsBetweenBuckets(kSmall);
+  ExpectNoTraceOfAStepThatEndsBetweenBuckets(
+      {.buckets = kSmall.buckets, .rows = kWhole.rows});
 }
 
 TEST(RingOverlapTest, ALossThatIsNoNumberIsSeenByAllBeforeAVariableChanges) {
@@ -316,14 +323,43 @@ TEST(RingOverlapTest, ARankThatGoesInAStepEndsTheEpoch) {
 
 TEST(RingOverlapTest, ARankOfOtherBucketsIsRefusedWithBothAndThatIsItsOwnError) {
   Ranks ranks = MakeRanks(1, kSmall);
-  ranks.push_back(std::make_unique<Rank>(BucketLimits()));
+  ranks.push_back(std::make_unique<Rank>(kWhole));
   const Epoch epoch = EpochsOf(ranks, 2, 1, 0)[1];
   const absl::Status entered = ranks[1]->ring().Enter(epoch);
   EXPECT_THAT(entered, StatusIs(absl::StatusCode::kInvalidArgument,
                                 AllOf(HasSubstr("rank 1 comes with buckets of "),
                                       HasSubstr("and here it is buckets of "),
-                                      HasSubstr("table, "))));
+                                      HasSubstr("rows of table"))));
   EXPECT_EQ(ranks[1]->ring().own_error(), entered);
+}
+
+TEST(RingOverlapTest, ARankThatSendsInAnotherPrecisionIsRefusedWithBoth) {
+  RingOptions narrow = kSmall;
+  narrow.rows.wire = collective::Wire::kBFloat16;
+  Ranks ranks = MakeRanks(1, kSmall);
+  ranks.push_back(std::make_unique<Rank>(narrow));
+  EXPECT_THAT(ranks[1]->ring().Enter(EpochsOf(ranks, 2, 1, 0)[1]),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("sent in bfloat16, and here it is"),
+                             HasSubstr("sent in float32: "))));
+}
+
+TEST(RingOverlapTest, InBFloat16AllRanksHaveTheSameBitsInHalfTheBytes) {
+  RingOptions narrow = kSmall;
+  narrow.rows.wire = collective::Wire::kBFloat16;
+  const Ranks wide = MakeRanks(3, kSmall);
+  TrainSteps(wide, 20);
+  const Ranks ranks = MakeRanks(3, narrow);
+  TrainSteps(ranks, 20);
+  for (const auto& rank : ranks) {
+    EXPECT_EQ(rank->values(), ranks[0]->values());
+    EXPECT_EQ(rank->losses, ranks[0]->losses);
+  }
+  EXPECT_NE(ranks[0]->values(), wide[0]->values());
+  EXPECT_NEAR(ranks[0]->losses.back(), wide[0]->losses.back(), 0.01 * wide[0]->losses.front());
+  // Losses and ids are not rounded.
+  const double bytes = static_cast<double>(ranks[0]->ring().times().bytes);
+  EXPECT_NEAR(bytes, static_cast<double>(wide[0]->ring().times().bytes) / 2, 0.05 * bytes);
 }
 
 }  // namespace

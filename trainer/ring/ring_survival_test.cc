@@ -36,8 +36,10 @@ JobShape ShapeOf(Random& random) {
   shape.max_steps = 20 + static_cast<int64_t>(random.Below(150));
   shape.checkpoint_steps = random.Below(2) == 0 ? 0 : 1 + static_cast<int64_t>(random.Below(20));
   shape.direct_elements_max = random.Below(3) == 0 ? 1'000 : random.Below(2) * 4;
-  shape.chunk_elements = 2 + random.Below(8);
-  // One to four buckets of the ten elements that are trained.
+  shape.chunk_elements = 4 + random.Below(12);
+  // Every fourth exchanges tables as whole ones.
+  shape.rows_saved_min = random.Below(4) == 0 ? 1'000'000 : random.Below(2) * 40;
+  // One to four buckets of the ten elements that are trained and no tables.
   for (size_t end = random.Below(5); end > 0 && end < 10 && shape.bucket_ends.size() < 3;
        end += 1 + random.Below(5)) {
     shape.bucket_ends.push_back(end);

@@ -3,6 +3,7 @@
 #include "trainer/ring/ring.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -37,6 +38,7 @@ using collective::Meeting;
 
 constexpr char kAdam[] = R"("optimizer": {"name": "adam", "learningRate": 0.01})";
 constexpr int kCores = 1;
+constexpr RingOptions kNarrow{.rows = {.wire = collective::Wire::kBFloat16}};
 
 // Which epochs there are: one begins when all seats that it needs are waiting, and so on.
 class Director {
@@ -89,7 +91,7 @@ class Director {
 
 class Rank {
  public:
-  Rank(const TrainerConfig& config, const Runtime& runtime)
+  Rank(const TrainerConfig& config, const Runtime& runtime, const RingOptions& options = {})
       : config_(config),
         meeting_({.job = "uid/1", .patience = std::chrono::seconds(60)}),
         task_(ModelTask::Make(runtime, files_, config).value()),
@@ -97,7 +99,7 @@ class Rank {
         listener_(comm::Listener::Open({.host = "127.0.0.1"},
                                        [this](comm::Channel& channel) { meeting_.Serve(channel); })
                       .value()),
-        ring_(meeting_, task_->session(), kCores) {
+        ring_(meeting_, task_->session(), kCores, options) {
     EXPECT_THAT(task_->session().InitializeVariables(config.seed), IsOk());
     update_ = ModelUpdate::Make(*optimizer_, task_->session()).value();
   }
@@ -175,9 +177,11 @@ using Ranks = std::vector<std::unique_ptr<Rank>>;
 
 class RingTest : public LocalTraining {
  protected:
-  Ranks MakeRanks(int ranks, const TrainerConfig& config) {
+  Ranks MakeRanks(int ranks, const TrainerConfig& config, const RingOptions& options = {}) {
     Ranks made;
-    for (int i = 0; i < ranks; ++i) made.push_back(std::make_unique<Rank>(config, runtime_()));
+    for (int i = 0; i < ranks; ++i) {
+      made.push_back(std::make_unique<Rank>(config, runtime_(), options));
+    }
     return made;
   }
 
@@ -238,6 +242,112 @@ TEST_F(RingTest, RanksEqualTowersAndHaveTheSameBits) {
       ExpectNear(ranks[0]->evaluated(), towers.evaluated, 1e-5);
     }
   }
+}
+
+// A table of 80 KB, which goes by rows, beside one of 20, which goes whole.
+constexpr char kClicks[] = R"("model": {"name": "wideDeep", "hidden": [8], "wide": ["ad", "hour"],
+        "deep": [{"column": "age"}, {"column": "ad", "units": 4}]},
+    "data": {"format": "generated",
+        "generated": {"pattern": "clicks", "examples": 2000, "testExamples": 8},
+        "columns": [{"name": "age", "type": "numeric",
+                     "normalise": {"scale": 0.05, "offset": -2.5}},
+                    {"name": "hour", "type": "identity", "buckets": 24},
+                    {"name": "ad", "type": "hashed", "buckets": 5000}]})";
+
+// Of each variable, beside its length.
+void ExpectRelativelyNear(const Tensors& some, const Tensors& others, double tolerance) {
+  ASSERT_EQ(some.size(), others.size());
+  for (size_t i = 0; i < some.size(); ++i) {
+    double difference = 0, length = 0;
+    for (size_t k = 0; k < some[i].size(); ++k) {
+      difference += std::pow(static_cast<double>(some[i][k]) - others[i][k], 2);
+      length += std::pow(static_cast<double>(others[i][k]), 2);
+    }
+    EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(length)) << "variable " << i;
+  }
+}
+
+TEST_F(RingTest, ModelsWithTablesThatGoByRowsComeToTheWeightsOfOneProcess) {
+  std::string csv = "label,a,b,c\n";
+  for (int i = 0; i < 500; ++i) {
+    csv += std::to_string(i % 3) + "," + std::to_string(i * 37 % 6'000) + "," +
+           std::to_string(i % 3 * 50 + i % 7) + "," + std::to_string(i * i % 6'000) + "\n";
+  }
+  const std::string path = NewDir() + "/ids.csv";
+  ASSERT_THAT(files_.WriteAtomically(path, csv), IsOk());
+  const std::string ids =
+      R"("model": {"name": "layers", "layers": [
+            {"type": "embedding", "rows": 6000, "units": 4},
+            {"type": "dense", "units": 8, "activation": "relu"}]},
+         "data": {"format": "csv", "classes": 3, "csv": {"labelColumn": "label"},
+                  "train": {"files": [")" + path + R"("]}})";
+  for (const std::string& model : {std::string(kClicks), ids}) {
+    for (const std::string name : {"sgd", "adam"}) {
+      for (const int count : {2, 3}) {
+        SCOPED_TRACE(model + name + ", " + std::to_string(count) + " ranks");
+        auto config = ParseTrainerConfig(
+            R"({"seed": 3, "batchSize": 16, "maxSteps": 100, "optimizer": {"name": ")" + name +
+            R"(", "learningRate": 0.02}, )" + model + "}");
+        ASSERT_THAT(config, IsOk());
+        Ranks ranks = MakeRanks(count, *config);
+        std::vector<int> all;
+        for (int i = 0; i < count; ++i) all.push_back(i);
+        TrainAll(ranks, {all});
+        config->strategy = StrategyType::kTowers;
+        config->towers = count;
+        const Outcome towers = Train(*config);
+        ASSERT_THAT(towers.status, IsOk());
+        for (const auto& rank : ranks) {
+          EXPECT_EQ(rank->values(), ranks[0]->values());
+          EXPECT_EQ(rank->losses(), ranks[0]->losses());
+        }
+        ExpectRelativelyNear(ranks[0]->values(), towers.values, 1e-5);
+        // The large table alone is more.
+        EXPECT_LT(ranks[0]->ring().times().bytes, 80'000);
+      }
+    }
+  }
+}
+
+// Of two numbers the sum does not depend on their order. Lists of all rows of several tables were
+// one vector that grew while the session used it.
+TEST_F(RingTest, TwoRanksComeToTheSameBitsByRowsAsByWholeTables) {
+  const auto config = ParseTrainerConfig(R"({"batchSize": 16, "maxSteps": 30, "optimizer":
+      {"name": "adagrad", "learningRate": 0.1}, )" + std::string(kClicks) + "}");
+  ASSERT_THAT(config, IsOk());
+  Tensors values;
+  for (const size_t saved_min : {size_t{0}, kRowsSavedMin, size_t{1} << 40}) {
+    Ranks ranks = MakeRanks(2, *config, {.rows = {.saved_min = saved_min}});
+    TrainAll(ranks, {{0, 1}});
+    if (values.empty()) values = ranks[0]->values();
+    EXPECT_EQ(ranks[0]->values(), values) << saved_min;
+    EXPECT_EQ(ranks[1]->values(), values) << saved_min;
+  }
+}
+
+// On a device whose memory the host does not see as well.
+TEST_F(RingTest, InBFloat16RanksHaveTheSameBitsAndLearnAsMuch) {
+  const auto config = ParseTrainerConfig(R"({"batchSize": 16, "maxSteps": 60, )" +
+                                         std::string(kAdam) + ", " + kClicks + "}");
+  ASSERT_THAT(config, IsOk());
+  Ranks wide = MakeRanks(3, *config), narrow = MakeRanks(3, *config, kNarrow);
+  TrainAll(wide, {{0, 1, 2}});
+  TrainAll(narrow, {{0, 1, 2}});
+  for (const auto& rank : narrow) {
+    EXPECT_EQ(rank->values(), narrow[0]->values());
+    EXPECT_EQ(rank->losses(), narrow[0]->losses());
+  }
+  EXPECT_NE(narrow[0]->values(), wide[0]->values());
+  EXPECT_NEAR(narrow[0]->losses().back(), wide[0]->losses().back(), 0.01);
+  runtime_ = FarRuntime;
+  TrainerConfig few = *config;
+  few.max_steps = 5;
+  Ranks far = MakeRanks(2, few, kNarrow);
+  TrainAll(far, {{0, 1}});
+  runtime_ = CpuRuntime;
+  Ranks near = MakeRanks(2, few, kNarrow);
+  TrainAll(near, {{0, 1}});
+  EXPECT_EQ(far[1]->values(), near[1]->values());
 }
 
 // Which batch is whose, what is lost with a rank, and what others go on with.
@@ -368,14 +478,19 @@ TEST_F(RingTest, WhatFailsOfTheDeviceIsTheRanksOwnAndWhatFailsOfAnEpochIsNot) {
 }
 
 TEST_F(RingTest, ADeviceWhoseMemoryTheHostDoesNotSeeComesToTheSameBits) {
-  const TrainerConfig config = Config(kAdam, 20);
-  Ranks near = MakeRanks(3, config);
-  TrainAll(near, {{0, 1, 2}});
-  runtime_ = FarRuntime;
-  Ranks far = MakeRanks(3, config);
-  TrainAll(far, {{0, 1, 2}});
-  EXPECT_EQ(far[2]->values(), near[2]->values());
-  EXPECT_EQ(far[2]->losses(), near[2]->losses());
+  const auto clicks = ParseTrainerConfig(R"({"batchSize": 16, "maxSteps": 8, )" +
+                                         std::string(kAdam) + ", " + kClicks + "}");
+  ASSERT_THAT(clicks, IsOk());
+  for (const TrainerConfig& config : {Config(kAdam, 20), *clicks}) {
+    runtime_ = CpuRuntime;
+    Ranks near = MakeRanks(3, config);
+    TrainAll(near, {{0, 1, 2}});
+    runtime_ = FarRuntime;
+    Ranks far = MakeRanks(3, config);
+    TrainAll(far, {{0, 1, 2}});
+    EXPECT_EQ(far[2]->values(), near[2]->values());
+    EXPECT_EQ(far[2]->losses(), near[2]->losses());
+  }
 }
 
 }  // namespace

@@ -12,15 +12,14 @@
 // factor the columns lie side by side in panels. (Goto and van de Geijn 2008: anatomy of matrix
 // multiplication.)
 //
-// Ownership: none; no output overlaps an input. Threads: any. Errors: none; all but HasBFloat16 and
-// RoundToBFloat16 need a processor that has them.
+// Ownership: none; no output overlaps an input. Threads: any. Errors: none; all but HasBFloat16
+// need a processor that has them. Without one, trainer/loops/bfloat16_loops.h rounds.
 //
 //   if (HasBFloat16()) MultiplyTile({.a = …, .b = …, .out = y, .rows = 12, .columns = 32});
 
 #ifndef TRAINER_KERNELS_CPU_BFLOAT16_H_
 #define TRAINER_KERNELS_CPU_BFLOAT16_H_
 
-#include <bit>
 #include <cstdint>
 
 namespace taas {
@@ -30,14 +29,6 @@ using BFloat16Pair = uint32_t;
 
 // Whether this machine has AVX512_BF16.
 bool HasBFloat16();
-
-// What the processor does, but that it takes the smallest numbers as zero.
-inline uint16_t RoundToBFloat16(float x) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  constexpr uint32_t kInfinity = 0x7F800000, kSign = 0x80000000, kQuiet = 0x40;
-  if ((bits & ~kSign) > kInfinity) return static_cast<uint16_t>(bits >> 16 | kQuiet);
-  return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
 
 // 24 registers of sums, two of the right factor, and one of the left: of the 32 that there are.
 inline constexpr int kTileRows = 12;

@@ -11,6 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
+#include "trainer/loops/bfloat16_loops.h"
 #include "trainer/testing/run_op.h"
 
 namespace taas {

@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, static_cast<size_t>(Phase::kPhases)> kNam
     "starts",  "has joined", "asks for an epoch", "is told of one", "calls another rank",
     "has met all", "gives or is given the model", "has entered", "computes",
     "begins a bucket", "exchanges a bucket", "has exchanged a bucket",
-    "begins the losses", "exchanges losses", "begins the gradients", "exchanges gradients",
+    "begins the losses", "exchanges losses", "begins rows of tables",
+    "exchanges rows of tables", "begins the gradients", "exchanges gradients",
     "has the sums", "has applied them", "has made all steps", "is about to end the job",
     "has ended the job", "was told of the end"};
 

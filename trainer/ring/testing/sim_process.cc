@@ -34,7 +34,9 @@ SimProcess::SimProcess(World& world, const Options& options)
       rank_(world.shape().max_steps),
       ring_(model_.state(), {.direct_elements_max = world.shape().direct_elements_max,
                              .chunk_elements = world.shape().chunk_elements,
-                             .bucket_ends = BucketEnds(world.shape(), model_.elements())}),
+                             .bucket_ends = BucketEnds(world.shape(), model_.dense_elements()),
+                             .tables = model_.tables(),
+                             .rows = {.saved_min = world.shape().rows_saved_min}}),
       start_(world.random().Next()) {}
 
 std::string SimProcess::name() const {
@@ -281,7 +283,6 @@ void SimProcess::Exchange() {
       exchange_ = *next;
       if (exchange_ == nullptr && computes_) return;
       if (exchange_ == nullptr) return Exchanged(absl::OkStatus());
-      ++exchanges_;
       if (!entering && !Reaches(PhaseAtBegin())) return;
     }
     while (!exchange_->done()) {
@@ -297,18 +298,25 @@ void SimProcess::Exchange() {
   }
 }
 
-// The losses come before the last bucket.
 Phase SimProcess::PhaseAtBegin() const {
-  const int buckets = static_cast<int>(ring_.buckets());
-  if (exchanges_ < buckets) return Phase::kBeginsBucket;
-  return exchanges_ == buckets ? Phase::kBeginsRest : Phase::kBeginsGradients;
+  switch (ring_.vector()) {
+    case RingCore::Vector::kBucket: return Phase::kBeginsBucket;
+    case RingCore::Vector::kRest: return Phase::kBeginsRest;
+    case RingCore::Vector::kRows: return Phase::kBeginsRows;
+    case RingCore::Vector::kLast: return Phase::kBeginsGradients;
+  }
+  return Phase::kPhases;
 }
 
 Phase SimProcess::PhaseInExchange(bool entering) const {
   if (entering) return Phase::kGives;
-  const int buckets = static_cast<int>(ring_.buckets());
-  if (exchanges_ < buckets) return Phase::kInBucket;
-  return exchanges_ == buckets ? Phase::kInRest : Phase::kInGradients;
+  switch (ring_.vector()) {
+    case RingCore::Vector::kBucket: return Phase::kInBucket;
+    case RingCore::Vector::kRest: return Phase::kInRest;
+    case RingCore::Vector::kRows: return Phase::kInRows;
+    case RingCore::Vector::kLast: return Phase::kInGradients;
+  }
+  return Phase::kPhases;
 }
 
 void SimProcess::Exchanged(const absl::Status& status) {
@@ -342,7 +350,6 @@ void SimProcess::EnterEnds(const absl::Status& status) {
 void SimProcess::BeginStep() {
   turn_ = rank_.Take().value();
   CHECK(ring_.BeginStep(turn_.step).ok()) << "moments of the host";
-  exchanges_ = 0;
   exchange_ = nullptr;
   computes_ = true;
   beside_ = absl::OkStatus();
@@ -351,12 +358,13 @@ void SimProcess::BeginStep() {
 
 // One bucket after the other; those that are there are exchanged meanwhile.
 void SimProcess::ComputeBucket(size_t bucket) {
-  const std::vector<size_t> ends = BucketEnds(world_.shape(), model_.elements());
+  const std::vector<size_t> ends = BucketEnds(world_.shape(), model_.dense_elements());
   At(world_.network().Between(microseconds(300), milliseconds(3)) /
          static_cast<int64_t>(ends.size()),
      [this, bucket, ends] {
        model_.ComputeGradients(turn_.batch, bucket == 0 ? 0 : ends[bucket - 1], ends[bucket]);
        if (bucket + 1 == ends.size()) {
+         model_.ComputeTables(turn_.batch);
          model_.ComputeMoments(turn_.batch);
          return BeginMean();
        }
@@ -372,14 +380,13 @@ void SimProcess::Begin() {
   CHECK(next.ok()) << "gradients of the host";
   exchange_ = *next;
   if (exchange_ == nullptr) return;
-  ++exchanges_;
   if (Reaches(PhaseAtBegin())) Exchange();
 }
 
 void SimProcess::BeginMean() {
   computes_ = false;
   if (!beside_.ok()) return Exchanged(beside_);
-  CHECK(ring_.BeginMean(1.0F, 0.001F).ok()) << "moments of the host";
+  CHECK(ring_.BeginMean(1.0F, 0.001F, model_.rows()).ok()) << "moments of the host";
   if (rank_.epoch().number <= over_) {
     mover_->Fail();
     return Exchanged(absl::AbortedError("aborted"));
@@ -390,6 +397,7 @@ void SimProcess::BeginMean() {
 
 void SimProcess::StepEnds(const absl::Status& status) {
   const absl::StatusOr<float> mean = ring_.EndMean(status);
+  model_.SetRows(ring_.tables());
   if (!mean.ok()) {
     const std::optional<int> lost =
         absl::IsAborted(status) || !mover_ ? std::nullopt : mover_->lost();

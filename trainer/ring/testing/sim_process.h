@@ -139,7 +139,6 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   collective::MeetingBook<std::unique_ptr<collective::Link>> book_;
   std::optional<collective::Mover> mover_;
   collective::Exchange* exchange_ = nullptr;
-  int exchanges_ = 0;  // Of a step.
   // Of a step that is computed: what has become of the exchanges beside it.
   bool computes_ = false;
   absl::Status beside_;

@@ -2,7 +2,8 @@
 // follows from its own, so that a model tells which batches are part of it, and in which steps of
 // how many ranks.
 //
-//   trained   the sum of the batches' gradients
+//   trained   the sum of the batches' gradients; behind them two tables, of which each batch looks
+//             some rows up
 //   slots     mixes each step's sum with all before, so that other steps make others
 //   moments   moving means of what batches add
 //
@@ -10,9 +11,11 @@
 //
 // Ownership: owns a ModelState in memory of the host. Threads: one. Errors: none.
 //
-//   model.ComputeGradients(batch, 0, model.elements());
+//   model.ComputeGradients(batch, 0, model.dense_elements());
+//   model.ComputeTables(batch);
 //   model.ComputeMoments(batch);
-//   core.BeginMean(loss) … core.EndMean(status)
+//   core.BeginMean(loss, took, model.rows()) … core.EndMean(status)
+//   model.SetRows(core.tables());
 //   model.Apply(step, ranks);
 
 #ifndef TRAINER_RING_TESTING_TINY_MODEL_H_
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "trainer/graph/model_state.h"
+#include "trainer/ring/table_rows.h"
 
 namespace taas::sim {
 
@@ -45,12 +49,18 @@ class TinyModel {
   void Scribble();
   ModelBits Bits() const;
   void Restore(const ModelBits& bits);
-  // Elements of what is trained, with those of its arena that are nobody's.
-  size_t elements() const { return state_->trained_elements(); }
+  // Elements up to where tables begin, with those of the arena that are nobody's.
+  size_t dense_elements() const;
+  std::vector<RowTable> tables() const;
   // Gradients from one element to before another, as a backward pass finishes them;
   void ComputeGradients(int64_t batch, size_t begin, size_t end);
+  // those of tables, and the rows that they list: what they held before is gone;
+  void ComputeTables(int64_t batch);
+  std::vector<TableRows::Ids> rows() const;
   // what the batch adds to moments, which are zero.
   void ComputeMoments(int64_t batch);
+  // What the gradients of tables hold after a step, made or not.
+  void SetRows(const TableRows& tables);
   // The gradients are the mean of so many ranks.
   void Apply(int64_t step, int ranks);
 
@@ -61,6 +71,7 @@ class TinyModel {
 
  private:
   std::unique_ptr<ModelState> state_;
+  std::vector<std::vector<int32_t>> rows_;  // By table: where its gradient may not be zero.
 };
 
 }  // namespace taas::sim

@@ -41,6 +41,8 @@ enum class Phase : uint8_t {
   kHasBucket,      // and after it, before the next.
   kBeginsRest,     // The exchange of losses and moments,
   kInRest,         // in its midst,
+  kBeginsRows,     // Of tables that go by rows,
+  kInRows,
   kBeginsGradients,  // The last of them.
   kInGradients,
   kHasSums,        // Before they are applied,
@@ -67,8 +69,10 @@ struct JobShape {
   // Of a gradient's exchange.
   size_t direct_elements_max = 0;
   size_t chunk_elements = 4;
-  // Where buckets of gradients end; the last is the end of what is trained.
+  // Where buckets of gradients end, but the last.
   std::vector<size_t> bucket_ends{};
+  // Bytes of a table's exchange from which on it goes by rows.
+  size_t rows_saved_min = 0;
 
   ClusterSpec cluster() const;
 };

@@ -213,6 +213,11 @@ describe("the form", () => {
     await user.click(screen.getByRole("button", { name: /^Training/ }));
     await user.type(await screen.findByRole("spinbutton", { name: "Heartbeat (s)" }), "30");
     expect(yaml()).toContain("strategy: {type: AllReduce, heartbeatSeconds: 30}");
+    await user.click(screen.getByRole("combobox", { name: "Gradients between replicas" }));
+    await user.click(await screen.findByTitle("bfloat16"));
+    expect(yaml()).toContain(
+      "strategy: {type: AllReduce, heartbeatSeconds: 30, gradientPrecision: bfloat16}",
+    );
     await user.click(within(worker).getByRole("switch", { name: "Elastic" }));
     expect(yaml()).not.toContain("elastic");
   });

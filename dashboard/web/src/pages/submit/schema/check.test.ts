@@ -76,6 +76,7 @@ const RULES: Record<JobKind, string> = {
     EvaluatorWithoutCheckpoints GangOfMoreThanAll WorkerPolicyWithoutWorkers
     NameTooLongForTheEvaluator SyncOfOneProcess BackupsOfAsync AggregateOfAsync
     StalenessOfSync StalenessOfOneProcess
+    NarrowGradientsOfOneProcess PrecisionOfTowers
     BackupsAndAggregate AllAreBackups TowersOfParameterServers TowersWithPs TowersWithTwoWorkers
     AllReduceWithPs AllReduceInSync HeartbeatOfParameterServers ElasticBelow ElasticAbove
     ElasticUpsideDown ElasticParameterServers ElasticOfManyDigits ElasticOfThreeAndFour

@@ -90,6 +90,11 @@ export function trainingFields(value: Json): FieldSpec[] {
       label: "heartbeatSeconds",
       hint: "heartbeatSeconds",
     }),
+    ...of(type === "AllReduce" || type === "ParameterServer", {
+      path: at("strategy", "gradientPrecision"),
+      label: "gradientPrecision",
+      hint: "gradientPrecision",
+    }),
     { path: at("maxSteps"), label: "maxSteps", hint: "maxSteps" },
     { path: at("batchSize"), label: "batchSize", hint: "batchSize" },
     { path: at("optimizer", "learningRate"), label: "learningRate", keep },
