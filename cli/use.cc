@@ -1,4 +1,4 @@
-// `taas eval`, `predict`, `export`: a job's trained model used in a pod beside the job.
+// `taas eval`, `predict`, `generate`, `export`: a job's trained model used in a pod beside the job.
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -48,6 +48,7 @@ constexpr const char* kEventsMax = "50";
 constexpr size_t kSuffixLength = 5;
 // As shells have it of a program that a signal ended.
 constexpr int kExitSignal = 128;
+constexpr char kPromptFile[] = "prompt.txt";
 
 struct UseCommand {
   ClusterFlags cluster;
@@ -289,6 +290,9 @@ absl::StatusOr<int> Use(const CommandIo& io, const UseVerb& verb, UseCommand com
   if (!command.flags.input.empty()) {
     ASSIGN_OR_RETURN(std::string bytes, ReadInput(command.flags.input));
     ASSIGN_OR_RETURN(facts.input, InputOf(command.flags.input, std::move(bytes)));
+  } else if (!command.flags.prompt.empty()) {
+    // Not as an argument, in which Kubernetes would take $(NAME) for a variable.
+    facts.input = UseInput{.name = kPromptFile, .bytes = command.flags.prompt};
   }
   // Before there are threads; from here on a signal is an end with everything taken away.
   StopSignals signals;
@@ -323,7 +327,10 @@ void AddUseCommand(Command& app, const CommandIo& io, const UseVerb& verb, int* 
         return time.has_value() && time->count() > 0 ? ""
                                                      : "\"" + text + "\" is no time like 90s or 5m";
       });
-  use.OnRun([&io, &verb, command, exit_code] {
+  const auto missing = [&verb, command] {
+    return verb.missing == nullptr ? "" : verb.missing(command->flags);
+  };
+  use.OnRun(missing, [&io, &verb, command, exit_code] {
     const absl::StatusOr<int> code = Use(io, verb, *command);
     *exit_code = code.ok() ? *code : Report(io, code.status());
   });

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/mounted_path.h"
@@ -53,11 +54,54 @@ Words ExportArguments(const UseFlags& flags, const std::string&) {
   return words;
 }
 
+void AddGenerateFlags(Command& verb, UseFlags* flags) {
+  Option prompt = verb.AddOption("--prompt", &flags->prompt, "Text to continue");
+  Option input = verb.AddOption("--input", &flags->input,
+                                "Text to continue: a file of at most 1 MiB here, or - for standard "
+                                "input");
+  input.Excludes(prompt);
+  verb.AddOption("--input-path", &flags->input_path, "Text to continue: a path in the pod")
+      .Excludes(input)
+      .Excludes(prompt);
+  verb.AddOption("--length", &flags->length, "Tokens to generate (default: 200)").Positive();
+  verb.AddOption("--temperature", &flags->temperature,
+                 "Divisor of the logits; 0 always takes the most likely token (default: 1)")
+      .NonNegative();
+  verb.AddOption("--top-k", &flags->top_k,
+                 "Sample from the K most likely tokens only (default: from all)")
+      .NonNegative();
+  verb.AddOption("--seed", &flags->seed, "The same seed gives the same text (default: 0)")
+      .NonNegative();
+  verb.AddOption("--count", &flags->count, "Number of texts (default: 1)").Positive();
+  verb.AddOption("-o,--output", &flags->output, "text or json (default: text)")
+      .OneOf({"text", "json"});
+}
+Words GenerateArguments(const UseFlags& flags, const std::string& input) {
+  Words words = {"--input", input};
+  const auto add = [&words](const char* name, const auto& value) {
+    if (value.has_value()) words.insert(words.end(), {name, absl::StrCat(*value)});
+  };
+  add("--length", flags.length);
+  add("--temperature", flags.temperature);
+  add("--top-k", flags.top_k);
+  add("--seed", flags.seed);
+  add("--count", flags.count);
+  if (!flags.output.empty()) words.insert(words.end(), {"--output", flags.output});
+  return words;
+}
+std::string MissingOfGenerate(const UseFlags& flags) {
+  const bool any = !flags.prompt.empty() || !flags.input.empty() || !flags.input_path.empty();
+  return any ? "" : "--prompt TEXT, --input FILE or --input-path PATH is required: the text to "
+                    "continue";
+}
+
 constexpr UseVerb kVerbs[] = {
     {"eval", "Print loss and accuracy of a job's trained model over its test data", AddEvalFlags,
      EvalArguments},
     {"predict", "Print what a job's trained model says of examples, a line of JSON each",
      AddPredictFlags, PredictArguments},
+    {"generate", "Print a text of a job's trained model of texts", AddGenerateFlags,
+     GenerateArguments, MissingOfGenerate},
     {"export", "Write a job's trained model for other programs, onto a volume of the job",
      AddExportFlags, ExportArguments},
 };

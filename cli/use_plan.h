@@ -13,6 +13,7 @@
 #define CLI_USE_PLAN_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,10 @@ struct UseFlags {
   std::string format;
   std::string to;
   bool bfloat16 = false;
+  // Of generate; what is not given is taas-trainer's to choose.
+  std::string prompt;
+  std::optional<int64_t> length, top_k, seed, count;
+  std::optional<double> temperature;
 };
 
 struct UseVerb {
@@ -45,6 +50,8 @@ struct UseVerb {
   void (*add_flags)(Command& verb, UseFlags* flags);
   // Behind the verb and --checkpoint. `input`: where in the pod the examples are; empty: nowhere.
   std::vector<std::string> (*arguments)(const UseFlags& flags, const std::string& input);
+  // Which flag must be given and is not; "" where none is. Null: none is needed.
+  std::string (*missing)(const UseFlags& flags) = nullptr;
 };
 std::span<const UseVerb> UseVerbs();
 

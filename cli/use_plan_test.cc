@@ -64,6 +64,12 @@ TEST(UsePlanTest, EachVerbIsOneOfTheTrainersWithItsFlags) {
   EXPECT_EQ(Arguments(Plan("export", {.format = "safetensors", .to = "/out/m", .bfloat16 = true})),
             json::parse(R"(["export","--checkpoint","/out/ckpt","--format","safetensors",
                             "--to","/out/m","--bfloat16"])"));
+  EXPECT_EQ(Arguments(Plan("generate", {.output = "json",
+                                        .input_path = "/data/part.txt",
+                                        .length = 9,
+                                        .temperature = 0.5})),
+            json::parse(R"(["generate","--checkpoint","/out/ckpt","--input","/data/part.txt",
+                            "--length","9","--temperature","0.5","--output","json"])"));
   EXPECT_EQ(Arguments(Plan("eval", {.checkpoint = "/out/ckpt/model.ckpt-7"})),
             json::parse(R"(["eval","--checkpoint","/out/ckpt/model.ckpt-7"])"));
 }

@@ -158,6 +158,14 @@ TEST_F(UseTest, ExamplesGoBeforeThePodAndAreTakenAwayAfterIt) {
                                       "/api/v1/namespaces/team/configmaps/" + name}));
 }
 
+TEST_F(UseTest, APromptGoesInAFileSinceArgumentsHaveVariables) {
+  EXPECT_EQ(Run({"generate", "mnist", "--prompt", "$(HOME) is"}), 0) << err_.str();
+  EXPECT_EQ(Made(map_)["binaryData"]["prompt.txt"], "JChIT01FKSBpcw==");
+  EXPECT_EQ(Made(pod_)["spec"]["containers"][0]["args"].back(), "/taas-input/prompt.txt");
+  EXPECT_EQ(Run({"generate", "mnist"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--prompt TEXT, --input FILE or --input-path PATH"));
+}
+
 TEST_F(UseTest, APodThatIsRefusedLeavesNoExamplesBehind) {
   refuses_pods_ = true;
   EXPECT_EQ(Run({"predict", "mnist", "--input", Write("rows.txt", "1 2\n")}), 1);

@@ -230,8 +230,15 @@ def ten_images(path):
         return head[:4] + struct.pack(">III", 10, rows, columns) + file.read(10 * rows * columns)
 
 
+def short_gpt2(reader):
+    """job.yaml, of a training that takes seconds, and its data: its page is about any job."""
+    reader.run("taas data fetch text text-data --generate; "
+               "sed 's/maxSteps: .*/maxSteps: 20/' examples/models/gpt2.yaml > job.yaml")
+
+
 def cli(reader):
-    reader.cluster.up("--fake-gpus", "8x80")
+    short_gpt2(reader)
+    reader.cluster.up("--fake-gpus", "8x80", "--volume", f"text-data={reader.folder}/text-data")
     tested = os.path.join(reader.cluster.data, "test-images.gz")
     shutil.copy(tested, os.path.join(reader.cluster.data, "new-images.gz"))
     with open(os.path.join(reader.folder, "ten-images.idx"), "wb") as file:
@@ -243,6 +250,7 @@ def cli(reader):
     reader.add_file("long.yaml", LONG)
     printed = reader.follow("docs/cli.md", {
         "echo '[0, 0.2": "taas submit -f small.yaml",
+        "taas generate": "head -c 40 text-data/test.txt > part.txt; taas submit -f job.yaml",
         "taas top node": "taas submit -f long.yaml --detach; taas wait mnist --for Running",
         "taas validate": "cp examples/mnist.yaml .; cp examples/tfjob.yaml .; mkdir jobs; "
                          "cp examples/evaluator.yaml jobs",
@@ -263,9 +271,7 @@ def elastic(reader):
 
 
 def trainer(reader):
-    reader.run("taas data fetch text text-data --generate")
-    # The page is about any job.
-    reader.run("sed 's/maxSteps: .*/maxSteps: 20/' examples/models/gpt2.yaml > job.yaml")
+    short_gpt2(reader)
     reader.add_file("trainer.json", """\
         {"model": {"name": "softmax"}, "data": {"format": "generated"}, "maxSteps": 100,
          "strategy": {"type": "Local"}, "checkpoint": {"dir": "softmax-out"}}
