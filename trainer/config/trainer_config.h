@@ -74,7 +74,7 @@ struct TrainerConfig {
   // Of mode Async: how many updates may have been made since the values that a gradient is of.
   std::optional<int64_t> max_staleness{};
   int64_t towers = 1;                 // Of strategy Towers.
-  std::string gradient_precision = "float32";  // Between ranks of AllReduce; or "bfloat16".
+  std::string gradient_precision = "float32";  // Between replicas; or "bfloat16".
   int64_t heartbeat_seconds = 5;      // Of strategy AllReduce: who is silent for so long is lost.
   std::optional<WorkerBounds> elastic;  // Likewise; nothing: as many as the cluster lists.
   double l1 = 0;                      // Of the loss, l1 · Σ|w| + l2 · Σw²/2 over the weights.

@@ -35,7 +35,7 @@ absl::Status WriteModelSafetensors(FileSystem& files, const std::string& path,
   }
   SafetensorsOptions write{.metadata = {{kStep, std::to_string(options.step)}},
                            .bfloat16 = options.bfloat16};
-  // Without it the package transformers takes no file.
+  // As transformers writes it, to say that names and places are those of PyTorch.
   if (published) write.metadata["format"] = "pt";
   return WriteSafetensors(files, path, tensors, write);
 }
