@@ -147,23 +147,24 @@ void AddClusterFlags(Command& verb, Flags* flags, bool remembers) {
   const std::string otherwise = remembers ? "(default: as last time, else " : "(default: ";
   const std::string forget = remembers ? "; CLAIM= forgets the one of last time " : " ";
   verb.AddOption("--volume", &flags->volumes,
-                 "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim" +
+                 "Directory of this machine for a claim: CLAIM=PATH or NAMESPACE/CLAIM=PATH" +
                      forget + otherwise + "a directory of the cluster)");
   verb.AddOption("--fake-gpus", &flags->fake_gpus_text,
-                 "NxM: N simulated GPUs with M GiB of memory each, on every node; 0x0: none " +
+                 "Simulated GPUs of each node, NxM: N with M GiB of memory each; 0x0: none " +
                      otherwise + "the GPUs of this machine, on the first node)");
   verb.AddOption("--nodes", &flags->nodes,
-                 "number of nodes, all of them this machine, to try out scheduling " + otherwise +
+                 "Number of nodes, all of them this machine, to try out scheduling " + otherwise +
                      "1)")
       .Between(1, kNodesMax);
   verb.AddOption(
       "--trainer", &flags->trainer,
-      "program that the bundled trainer's image means (default: taas-trainer beside taas)");
+      "Program that runs in place of the bundled trainer's image (default: taas-trainer beside "
+      "taas)");
 }
 
 void AddDir(Command& verb, Flags* flags) {
   verb.AddOption("--dir", &flags->dir,
-                 "directory of the cluster, which must be yours (default: ~/.taas/local)")
+                 "Directory of the cluster, which must be yours (default: ~/.taas/local)")
       .Default(DefaultDir());
 }
 
@@ -173,7 +174,7 @@ void AddShownDir(Command& verb, Flags* flags) {
   const std::optional<std::string> kubeconfig = ProcessEnv("KUBECONFIG");
   const std::string dir = kubeconfig.has_value() ? LocalDirOf(Absolute(*kubeconfig)) : "";
   verb.AddOption("--dir", &flags->shown_dir,
-                 "directory of the cluster (default: that of $KUBECONFIG where it is a local "
+                 "Directory of the cluster (default: that of $KUBECONFIG where it is a local "
                  "cluster's, else ~/.taas/local)")
       .Default(dir.empty() ? DefaultDir() : dir);
 }
@@ -182,15 +183,15 @@ void AddUp(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
   Command up = local.AddCommand({.name = "up", .about = "Start a cluster on this machine"});
   AddDir(up, flags.get());
   up.AddOption("--port", &flags->port,
-               "port on 127.0.0.1 (default: the one of last time, else any)")
+               "Port on 127.0.0.1 (default: the one of last time, else any)")
       .Between(0, 65535);
-  up.AddFlag("--ephemeral", &flags->ephemeral, "leave nothing behind when it ends");
+  up.AddFlag("--ephemeral", &flags->ephemeral, "Remove the cluster's directory at its end");
   up.AddFlag("--detach", &flags->detach,
-             "return when the cluster answers; it goes on in the background");
+             "Return when the cluster answers; it goes on in the background");
   up.AddOption("--dashboard-port", &flags->dashboard_port,
-               "port of the dashboard on 127.0.0.1 (default: the one of last time, else any)")
+               "Port of the dashboard on 127.0.0.1 (default: the one of last time, else any)")
       .Between(0, 65535);
-  up.AddFlag("--no-dashboard", &flags->no_dashboard, "without the web page");
+  up.AddFlag("--no-dashboard", &flags->no_dashboard, "Serve no web page");
   AddClusterFlags(up, flags.get(), /*remembers=*/true);
   const auto complaint = [flags] {
     return std::string(ReadClusterFlags(flags.get(), /*remembers=*/true).message());
@@ -211,7 +212,8 @@ void AddDownAndStatus(Command& local, const std::shared_ptr<Flags>& flags, int* 
   down.OnRun([flags, exit_code] { *exit_code = RunDown(Absolute(flags->dir)); });
   Command status = local.AddCommand({.name = "status", .about = "Say whether a cluster runs"});
   AddShownDir(status, flags.get());
-  status.AddOption("-o,--output", &flags->output, "json (default: text)").OneOf({"json"});
+  status.AddOption("-o,--output", &flags->output, "Format of the output: json (default: text)")
+      .OneOf({"json"});
   status.OnRun([flags, exit_code] {
     *exit_code = RunStatus(Absolute(flags->shown_dir), flags->output == "json");
   });
@@ -222,11 +224,11 @@ void AddCi(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
       {.name = "ci",
        .about = "Run one job on a cluster of its own and print its result as JSON; exits 0 if it "
                 "succeeded, 1 if it failed or was interrupted, 4 if it took too long"});
-  ci.AddOption("-f,--filename", &flags->file, "manifest; - reads standard input").Required();
-  ci.AddOption("--timeout", &flags->timeout_s, "seconds until it is given up (default: 3600)")
+  ci.AddOption("-f,--filename", &flags->file, "Manifest; - reads standard input").Required();
+  ci.AddOption("--timeout", &flags->timeout_s, "Seconds that the job may take (default: 3600)")
       .Positive();
-  ci.AddOption("-o,--output", &flags->output, "json (default)").OneOf({"json"});
-  ci.AddFlag("--keep", &flags->keep, "keep the cluster's directory: logs, store, volumes");
+  ci.AddOption("-o,--output", &flags->output, "Format of the output: json").OneOf({"json"});
+  ci.AddFlag("--keep", &flags->keep, "Keep the cluster's directory: logs, store, volumes");
   AddClusterFlags(ci, flags.get(), /*remembers=*/false);
   const auto complaint = [flags] {
     return std::string(ReadClusterFlags(flags.get(), /*remembers=*/false).message());
@@ -247,7 +249,7 @@ void AddPages(Command& app, const std::shared_ptr<Flags>& flags, int* exit_code)
   AddShownDir(open, flags.get());
   open.AddOption("-n,--namespace", &flags->ns, "Namespace of JOB (default: that of the cluster's "
                                                "kubeconfig)");
-  open.AddFlag("--print", &flags->print, "print the address, which logs in once; open nothing");
+  open.AddFlag("--print", &flags->print, "Print the address, which logs in once, and open nothing");
   open.OnRun([flags, exit_code] {
     *exit_code = RunOpen({.dir = Absolute(flags->shown_dir),
                           .job = flags->job,
