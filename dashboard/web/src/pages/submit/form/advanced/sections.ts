@@ -59,17 +59,17 @@ const OPTIMIZER_FIELDS: [string, FieldSpec["label"]][] = [
 
 const SAVING_PARTS = new Set(["checkpoint", "export", "summaries", "evaluation"]);
 
-/** Only what the strategy and the optimizer that are chosen have, and what stands there anyway. */
-export function trainingFields(value: Json): FieldSpec[] {
+type Fields = (needed: boolean, ...specs: FieldSpec[]) => FieldSpec[];
+
+/** Those that are needed, and those that stand there anyway. */
+function fieldsOf(value: Json): Fields {
+  return (needed, ...specs) =>
+    specs.filter(({ path }) => needed || valueAt(value, path) !== undefined);
+}
+
+function strategyFields(value: Json, of: Fields): FieldSpec[] {
   const type = valueAt(value, at("strategy", "type")) ?? "ParameterServer";
   const sync = valueAt(value, at("strategy", "mode")) === "Sync";
-  const name = valueAt(value, at("optimizer", "name"));
-  const optimizer = typeof name === "string" ? name : "sgd";
-  const decay = valueAt(value, at("optimizer", "decay", "type")) ?? "exponential";
-  const of = (needed: boolean, ...specs: FieldSpec[]): FieldSpec[] =>
-    specs.filter(({ path }) => needed || valueAt(value, path) !== undefined);
-  const part = (path: Path, ...specs: FieldSpec[]): FieldSpec[] =>
-    valueAt(value, path) === undefined ? [] : specs;
   const keep = TRAINER.length;
   return [
     { path: at("strategy", "type"), label: "strategyType", keep },
@@ -95,6 +95,20 @@ export function trainingFields(value: Json): FieldSpec[] {
       label: "gradientPrecision",
       hint: "gradientPrecision",
     }),
+  ];
+}
+
+/** Only what the strategy and the optimizer that are chosen have, and what stands there anyway. */
+export function trainingFields(value: Json): FieldSpec[] {
+  const name = valueAt(value, at("optimizer", "name"));
+  const optimizer = typeof name === "string" ? name : "sgd";
+  const decay = valueAt(value, at("optimizer", "decay", "type")) ?? "exponential";
+  const of = fieldsOf(value);
+  const part = (path: Path, ...specs: FieldSpec[]): FieldSpec[] =>
+    valueAt(value, path) === undefined ? [] : specs;
+  const keep = TRAINER.length;
+  return [
+    ...strategyFields(value, of),
     { path: at("maxSteps"), label: "maxSteps", hint: "maxSteps" },
     { path: at("batchSize"), label: "batchSize", hint: "batchSize" },
     { path: at("optimizer", "learningRate"), label: "learningRate", keep },
