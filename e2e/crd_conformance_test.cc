@@ -271,7 +271,8 @@ TEST_F(CrdConformanceTest, StatusAndScaleAreSubresources) {
                                "+ACCURACY +MESSAGE"));
   EXPECT_THAT(table->text,
               testing::ContainsRegex(
-                  "mnist +Running +5/5 +1200 +60 +4 +2 +[0-9a-z]+ +0\\.182346 +0\\.954 +all is well"));
+                  "mnist +Running +5/5 +1200 +60 +4 +2 +[0-9a-z]+ +0\\.182346 +0\\.954 "
+                  "+all is well"));
 }
 
 TEST_F(CrdConformanceTest, KubectlShowsTheFieldOfABadManifest) {
