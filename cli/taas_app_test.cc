@@ -4,16 +4,13 @@
 
 #include <cstdlib>
 #include <new>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "cli/command_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/command_line.h"
-#include "operator/base/file_system.h"
-#include "operator/base/status_matchers.h"
 #include "operator/kube/test_server.h"
 #include "third_party/json.h"
 
@@ -37,29 +34,11 @@ std::string PodJson(const std::string& role, int index) {
          R"("taas.dev/role":")" + role + R"(","taas.dev/index":")" + i +
          R"("}},"status":{"phase":"Running"}})";
 }
-std::string List(const std::string& items) {
-  return R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}";
-}
 
-class TaasAppTest : public testing::Test {
+class TaasAppTest : public CommandFixture {
  protected:
-  TaasAppTest() {
-    EXPECT_THAT(files_.MakeDirs(dir_), IsOk());
-    Write("config",
-          "current-context: c\n"
-          "contexts: [{name: c, context: {cluster: c, namespace: team}}]\n"
-          "clusters: [{name: c, cluster: {server: \"" +
-              server_.url() + "\"}}]\n");
-  }
-  std::string Write(const std::string& name, const std::string& text) {
-    EXPECT_THAT(files_.WriteAtomically(dir_ + "/" + name, text), IsOk());
-    return dir_ + "/" + name;
-  }
-  int Run(std::vector<std::string> arguments) {
-    out_.str("");
-    err_.str("");
-    return RunTaas(std::move(arguments), io_, nullptr);
-  }
+  TaasAppTest() : CommandFixture("cli") { UseServer(server_.url()); }
+
   bool Answer(const TestServer::Request& request, TestServer::Connection& to) {
     const std::string& target = request.target;
     const auto has = [&](const char* part) { return target.find(part) != std::string::npos; };
@@ -86,8 +65,6 @@ class TaasAppTest : public testing::Test {
     return to.Reply(404, "{}");
   }
 
-  const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/cli";
-  PosixFileSystem files_;
   std::string state_ = "Running";
   std::string message_ = "worker-0 exited with 1";
   std::string warnings_;  // Headers of what answers a write.
@@ -97,11 +74,6 @@ class TaasAppTest : public testing::Test {
   TestServer server_{[this](const TestServer::Request& request, TestServer::Connection& to) {
     return Answer(request, to);
   }};
-  std::ostringstream out_, err_;
-  CommandIo io_{.out = out_, .err = err_, .env = [this](const std::string& name) {
-                  return name == "KUBECONFIG" ? std::optional<std::string>(dir_ + "/config")
-                                              : std::nullopt;
-                }};
 };
 
 TEST_F(TaasAppTest, ListPrintsATableOfTheContextsNamespace) {

@@ -1,15 +1,10 @@
-#include <cstdlib>
 #include <mutex>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "cli/taas_app.h"
+#include "cli/command_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "operator/base/file_system.h"
-#include "operator/base/status_matchers.h"
 #include "operator/kube/test_server.h"
 #include "third_party/json.h"
 
@@ -41,26 +36,10 @@ json Ended(int code) {
 }
 
 // A server on which whatever pod is made has `status_` at once.
-class UseTest : public testing::Test {
+class UseTest : public CommandFixture {
  protected:
-  UseTest() {
-    EXPECT_THAT(files_.MakeDirs(dir_), IsOk());
-    Write("config",
-          "current-context: c\n"
-          "contexts: [{name: c, context: {cluster: c, namespace: team}}]\n"
-          "clusters: [{name: c, cluster: {server: \"" +
-              server_.url() + "\"}}]\n");
-  }
-  std::string Write(const std::string& name, const std::string& text) {
-    EXPECT_THAT(files_.WriteAtomically(dir_ + "/" + name, text), IsOk());
-    return dir_ + "/" + name;
-  }
-  int Run(std::vector<std::string> arguments) {
-    return RunTaas(std::move(arguments), io_, nullptr);
-  }
-  static std::string List(const std::string& items) {
-    return R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}";
-  }
+  UseTest() : CommandFixture("use") { UseServer(server_.url()); }
+
   bool Make(const TestServer::Request& request, TestServer::Connection& to) {
     json object = json::parse(request.body);
     object["metadata"]["uid"] = "uid-made";
@@ -108,8 +87,6 @@ class UseTest : public testing::Test {
     return which;
   }
 
-  const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/use";
-  PosixFileSystem files_;
   json status_ = Ended(0);
   std::string log_ = "step 100, accuracy 0.9";
   std::string replica_;  // A pod of the job that is still there.
@@ -119,11 +96,6 @@ class UseTest : public testing::Test {
   TestServer server_{[this](const TestServer::Request& request, TestServer::Connection& to) {
     return Answer(request, to);
   }};
-  std::ostringstream out_, err_;
-  CommandIo io_{.out = out_, .err = err_, .env = [this](const std::string& name) {
-                  return name == "KUBECONFIG" ? std::optional<std::string>(dir_ + "/config")
-                                              : std::nullopt;
-                }};
 };
 
 TEST_F(UseTest, WhatThePodPrintsIsTheOutputAndNothingIsLeft) {

@@ -221,13 +221,15 @@ SMALL = """\
     """
 
 
-def ten_images(path):
+def add_ten_images(reader):
     """The first ten of an IDX file, which says in its head how many it has."""
-    with gzip.open(path) as file:
+    with gzip.open(os.path.join(reader.cluster.data, "test-images.gz")) as file:
         head = file.read(16)
         count, rows, columns = struct.unpack(">III", head[4:])
         assert count >= 10
-        return head[:4] + struct.pack(">III", 10, rows, columns) + file.read(10 * rows * columns)
+        images = file.read(10 * rows * columns)
+    with open(os.path.join(reader.folder, "ten-images.idx"), "wb") as file:
+        file.write(head[:4] + struct.pack(">III", 10, rows, columns) + images)
 
 
 def short_gpt2(reader):
@@ -241,8 +243,7 @@ def cli(reader):
     reader.cluster.up("--fake-gpus", "8x80", "--volume", f"text-data={reader.folder}/text-data")
     tested = os.path.join(reader.cluster.data, "test-images.gz")
     shutil.copy(tested, os.path.join(reader.cluster.data, "new-images.gz"))
-    with open(os.path.join(reader.folder, "ten-images.idx"), "wb") as file:
-        file.write(ten_images(tested))
+    add_ten_images(reader)
     reader.add_file("small.yaml", SMALL)
     # For the program of an image, which a local cluster does not run, and for a chart of one's own.
     reader.add_program("python", "#!/bin/sh\necho \"epochs: $EPOCHS\"\n")
@@ -281,8 +282,7 @@ def trainer(reader):
 
 def trainer_use(reader):
     reader.cluster.up()
-    with open(os.path.join(reader.folder, "ten-images.idx"), "wb") as file:
-        file.write(ten_images(os.path.join(reader.cluster.data, "test-images.gz")))
+    add_ten_images(reader)
     printed = reader.follow("docs/trainer-use.md", {
         "taas eval": "taas submit -f examples/mnist.yaml"})
     # As the page shows them.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/loops/bfloat16_loops.h"
 #include "trainer/ps/layout.h"
+#include "trainer/ps/noting_shard.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/ps/wire.h"
@@ -60,47 +60,10 @@ struct Replica {
   }
 };
 
-// Notes the frames that it gets and answers each with values.
-class NotingShard {
- public:
-  explicit NotingShard(bool takes_narrow)
-      : takes_narrow_(takes_narrow),
-        listener_(*comm::Listener::Open({.host = "127.0.0.1"},
-                                        [this](Channel& channel) { Serve(channel); })) {}
-
-  std::string address() const { return "127.0.0.1:" + std::to_string(listener_->port()); }
-  std::vector<FrameHead> frames() {
-    const std::lock_guard lock(mutex_);
-    return frames_;
-  }
-
- private:
-  void Serve(Channel& channel) {
-    const std::vector<float> values(kWeights + kMoments);
-    const ConstBlock block{values.data(), values.size() * sizeof(float)};
-    for (;;) {
-      const auto head = channel.ReceiveHead();
-      if (!head.ok() || !channel.Discard(head->payload_bytes).ok()) return;
-      if (head->type == FrameType::kHello) continue;
-      {
-        const std::lock_guard lock(mutex_);
-        frames_.push_back(*head);
-      }
-      const FrameHead answer = HeadOf(ValuesInfo{.takes_narrow = takes_narrow_}, 1);
-      if (!channel.Send(answer, std::span(&block, 1)).ok()) return;
-    }
-  }
-
-  const bool takes_narrow_;
-  std::mutex mutex_;
-  std::vector<FrameHead> frames_;
-  std::unique_ptr<comm::Listener> listener_;
-};
-
 TEST(NarrowPushTest, AShardThatTakesItGetsHalfTheBytesAndOneOfAnEarlierBuildAll) {
   for (const bool takes_narrow : {true, false}) {
     for (const bool narrow : {true, false}) {
-      NotingShard shard(takes_narrow);
+      NotingShard shard(ValuesInfo{.takes_narrow = takes_narrow}, kWeights + kMoments);
       Replica replica(shard.address(), 0, narrow);
       ASSERT_THAT(replica.exchange->Pull(Always), IsOk());
       ASSERT_THAT(replica.exchange->Push(1, 0, 0, Always), IsOk());

@@ -11,6 +11,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/comm/payload_pages.h"
 #include "trainer/ps/layout.h"
+#include "trainer/ps/noting_shard.h"
 #include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
@@ -57,46 +58,9 @@ struct Replica {
   }
 };
 
-// Notes the frames that it gets and answers each with values.
-class NotingShard {
- public:
-  explicit NotingShard(bool takes_rows)
-      : takes_rows_(takes_rows),
-        listener_(*comm::Listener::Open({.host = "127.0.0.1"},
-                                        [this](Channel& channel) { Serve(channel); })) {}
-
-  std::string address() const { return AddressOf(*listener_); }
-  std::vector<FrameHead> frames() {
-    const std::lock_guard lock(mutex_);
-    return frames_;
-  }
-
- private:
-  void Serve(Channel& channel) {
-    const std::vector<float> values(kElements);
-    const ConstBlock block{values.data(), kElements * sizeof(float)};
-    for (;;) {
-      const auto head = channel.ReceiveHead();
-      if (!head.ok() || !channel.Discard(head->payload_bytes).ok()) return;
-      if (head->type == FrameType::kHello) continue;
-      {
-        const std::lock_guard lock(mutex_);
-        frames_.push_back(*head);
-      }
-      const FrameHead answer = HeadOf(ValuesInfo{.takes_rows = takes_rows_}, 1);
-      if (!channel.Send(answer, std::span(&block, 1)).ok()) return;
-    }
-  }
-
-  const bool takes_rows_;
-  std::mutex mutex_;
-  std::vector<FrameHead> frames_;
-  std::unique_ptr<comm::Listener> listener_;
-};
-
 TEST(ExchangeRowsTest, AShardThatTakesRowsGetsThemAndOneOfAnEarlierBuildDoesNot) {
   for (const bool takes_rows : {true, false}) {
-    NotingShard shard(takes_rows);
+    NotingShard shard(ValuesInfo{.takes_rows = takes_rows}, kElements);
     Replica replica(shard.address(), {0, 1, 7});
     ASSERT_THAT(replica.exchange->Pull(Always), IsOk());
     ASSERT_THAT(replica.Push(1, 0), IsOk());

@@ -93,6 +93,25 @@ export function useManifest(job: JobRef, enabled = true): Read<KubeObject> {
   return useRead<KubeObject>(["manifest", jobKey(job)], `${jobApi(job)}/manifest`, enabled);
 }
 
+type Signalled = { signal: AbortSignal };
+
+/** For those who read several at once; what a page has read already is not read again. */
+export function manifestQuery(api: ApiClient, job: JobRef) {
+  return {
+    queryKey: ["manifest", jobKey(job)],
+    queryFn: ({ signal }: Signalled) =>
+      api.get<KubeObject>(`${jobApi(job)}/manifest`, { signal }),
+  };
+}
+
+export function historyQuery(api: ApiClient, uid: string) {
+  return {
+    queryKey: ["history", uid],
+    queryFn: ({ signal }: Signalled) =>
+      api.get<HistoryDetail>(`api/history/${encodeURIComponent(uid)}`, { signal }),
+  };
+}
+
 export function usePod(namespace: string, name: string, enabled = true): Read<KubeObject> {
   const path = `api/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
   return useRead<KubeObject>(["pod", namespace, name], path, enabled);
@@ -176,9 +195,7 @@ const RECORDED_MS = 1_000;
 export function useHistoryDetail(uid: string): Read<HistoryDetail> {
   const { api } = useServices();
   return useQuery({
-    queryKey: ["history", uid],
-    queryFn: ({ signal }) =>
-      api.get<HistoryDetail>(`api/history/${encodeURIComponent(uid)}`, { signal }),
+    ...historyQuery(api, uid),
     retry: (failures, error) =>
       asApiError(error).reason === "NotFound"
         ? failures < RECORDED_TRIES

@@ -6,9 +6,9 @@ import { useEffect, useMemo, useRef } from "react";
 import type { ApiClient } from "../../api/client";
 import type { JobRef } from "../../api/paths";
 import { jobKey } from "../../api/paths";
-import { readSeries } from "../../api/queries";
+import { historyQuery, readSeries } from "../../api/queries";
 import { useServices } from "../../api/services";
-import type { HistoryDetail, JobDetail, SeriesAnswer } from "../../api/types";
+import type { JobDetail, SeriesAnswer } from "../../api/types";
 import type { Run } from "./curves";
 import { newRun } from "./curves";
 import type { Reading } from "./read_on";
@@ -93,11 +93,7 @@ export function useCompared(keys: readonly string[], namespace: string): Compare
       }),
   });
   const past = useQueries({
-    queries: gone.map(({ uid }) => ({
-      queryKey: ["history", uid],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        api.get<HistoryDetail>(`api/history/${encodeURIComponent(uid)}`, { signal }),
-    })),
+    queries: gone.map(({ uid }) => historyQuery(api, uid)),
     combine: (results) =>
       gone.map(({ key, uid }, index) => {
         const { data, error = null } = results[index] ?? {};

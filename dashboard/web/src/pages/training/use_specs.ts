@@ -2,7 +2,8 @@
 
 import { useQueries } from "@tanstack/react-query";
 import type { JobRef } from "../../api/paths";
-import { jobApi, jobKey } from "../../api/paths";
+import { jobKey } from "../../api/paths";
+import { historyQuery, manifestQuery } from "../../api/queries";
 import { useServices } from "../../api/services";
 import type { HistoryDetail, KubeObject } from "../../api/types";
 import { comparedOf } from "./settings";
@@ -22,26 +23,19 @@ export function useSpecs(job: JobRef, keys: readonly string[]): JobSpec[] {
   return useQueries({
     queries: all.map((key) => {
       const of = comparedOf(key);
-      if (of && "uid" in of) {
-        return {
-          queryKey: ["history", of.uid],
-          queryFn: ({ signal }: { signal: AbortSignal }): Promise<unknown> =>
-            api.get<HistoryDetail>(`api/history/${encodeURIComponent(of.uid)}`, { signal }),
-          select: (detail: unknown) => (detail as HistoryDetail).manifest?.spec,
-        };
-      }
-      const live = of?.job ?? job;
-      return {
-        queryKey: ["manifest", jobKey(live)],
-        queryFn: ({ signal }: { signal: AbortSignal }): Promise<unknown> =>
-          api.get<KubeObject>(`${jobApi(live)}/manifest`, { signal }),
-        select: (object: unknown) => (object as KubeObject).spec,
-      };
+      return of && "uid" in of
+        ? historyQuery(api, of.uid)
+        : manifestQuery(api, of?.job ?? job);
     }),
     combine: (results) =>
       all.map((key, index) => {
         const { data, isLoading = true } = results[index] ?? {};
-        return { key, spec: data, failed: data === undefined && !isLoading };
+        const spec = data && specOf(data);
+        return { key, spec, failed: spec === undefined && !isLoading };
       }),
   });
+}
+
+function specOf(read: HistoryDetail | KubeObject): unknown {
+  return "apiVersion" in read ? read.spec : read.manifest?.spec;
 }
