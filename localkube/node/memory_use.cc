@@ -1,5 +1,6 @@
 #include "localkube/node/memory_use.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -62,7 +63,11 @@ int64_t MemoryUse(FileSystem& disk, pid_t pid, int64_t limit) {
 int64_t MemoryUse(FileSystem& disk, const std::vector<pid_t>& pids, int64_t limit) {
   const int64_t resident = Bytes(disk, pids, "status", "RssAnon");
   if (resident <= limit || pids.size() == 1) return resident;
-  const int64_t proportional = Bytes(disk, pids, "smaps_rollup", "Pss_Anon");
+  int64_t proportional = Bytes(disk, pids, "smaps_rollup", "Pss_Anon");
+  if (proportional > limit) {
+    // One that ended between two reads left its shares to those read after it.
+    proportional = std::min(proportional, Bytes(disk, pids, "smaps_rollup", "Pss_Anon"));
+  }
   return proportional > 0 ? proportional : resident;
 }
 

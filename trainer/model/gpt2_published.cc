@@ -114,6 +114,7 @@ std::optional<std::string> OwnName(std::string_view published) {
   const size_t end = layer.find('.');
   if (end == std::string_view::npos || !IsNumber(layer.substr(0, end))) return std::nullopt;
   std::string part(layer.substr(end + 1));
+  if (part.find('/') != std::string::npos) return std::nullopt;
   std::ranges::replace(part, '.', '/');
   if (std::ranges::find(kBlockLayers, part) == kBlockLayers.end()) return std::nullopt;
   return named("h" + std::string(layer.substr(0, end)) + "/" + part, part);

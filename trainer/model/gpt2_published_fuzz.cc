@@ -14,7 +14,8 @@ std::vector<std::string> FuzzSeeds() {
   return {R"({"model_type": "gpt2", "n_layer": 2, "n_head": 2, "n_embd": 8, "n_inner": null,
               "activation_function": "gelu_new", "layer_norm_epsilon": 1e-05,
               "tie_word_embeddings": true, "scale_attn_weights": true})",
-          "transformer.h.0.attn.c_attn.weight", "h.11.ln_2.bias", "ln_f.weight"};
+          "transformer.h.0.attn.c_attn.weight", "h.11.ln_2.bias", "ln_f.weight",
+          "h.0.attn/c_attn.weight"};
 }
 
 }  // namespace taas
