@@ -21,7 +21,6 @@ class LeaderTest(Acceptance):
     # The operator's process is looked for on the node.
     needs = ("fake nodes", "node")
     alone = True
-    second_try = False
 
     def test_a_leader_that_is_killed_while_it_makes_pods_is_followed_without_duplicates(self):
         self.follow_one_that_gets(signal.SIGKILL)

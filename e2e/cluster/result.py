@@ -22,7 +22,6 @@ class Result(unittest.TestResult):
         self.cluster = cluster
         self.passed = 0
         self.failed = []
-        self.unsteady = []  # Failed once, passed when nothing else ran; they count as passed.
 
     def startTest(self, test):
         super().startTest(test)
@@ -73,10 +72,3 @@ class Result(unittest.TestResult):
         """What came of other tests too."""
         self.passed += other.passed
         self.failed += other.failed
-
-    def add_second_try(self, test, other):
-        """What came of `test`, which had failed, when nothing else ran."""
-        if other.passed and not other.failed:
-            self.failed.remove(test.id())
-            self.unsteady.append(test.id())
-            self.passed += 1

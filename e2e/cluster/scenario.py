@@ -13,7 +13,7 @@ cluster that is not ours has none of these; what needs them is listed as not run
 `alone = True` is for what other tests would feel: an operator that goes, a node that is drained, an
 API server that stops; such a test has the second cluster to itself. `shared = False` is for what
 has a cluster of its own, where nothing of that is felt. Tests with the same `lane` run one after
-the other. `second_try = False` is for races, of which a failure is not the machine's.
+the other.
 """
 
 import json
@@ -40,7 +40,6 @@ class Scenario(unittest.TestCase):
     alone = False
     shared = True
     lane = ""
-    second_try = True
     pod_security = "restricted"
     # Set by run.py: the cluster that all tests share, the Second of those that run alone (none
     # where there is one cluster only), and a folder with data of MNIST's form.

@@ -35,10 +35,6 @@ FOLDERS = ("e2e/acceptance", "e2e/browser", "e2e/chart", "e2e/cluster", "e2e/fau
 FAKE_NODES = 4
 # Most of the time each waits. With so many of them two cores are busy nearly until the end.
 TESTS_AT_ONCE = 6
-# A machine that others use too makes one test or another wait too long. Each that failed is tried
-# once more, when nothing else runs; where so many need that, it is not the machine. Tests of races,
-# where one failure in two runs is the fault that they look for, have none (`second_try`).
-SECOND_TRIES_MAX = 3
 
 
 def modules():
@@ -147,7 +143,7 @@ def run(kubeconfig, node, names):
         installed = bool(kubeconfig) or node == "real"
         runnable, elsewhere = sorted_out(tests, cluster, installed)
         result = run_all(runnable, cluster)
-        if result.failed or result.unsteady:
+        if result.failed:
             for each in Scenario.clusters():
                 each.keep_logs()
     for test in elsewhere:
@@ -155,8 +151,6 @@ def run(kubeconfig, node, names):
     if not kubeconfig and node == "real":
         # A cluster of our own has all that tests need.
         result.failed += [test.id() for test in elsewhere]
-    for name in result.unsteady:
-        print(f"UNSTEADY {name}: failed once, passed when nothing else ran")
     for name in result.failed:
         print(f"FAILED {name}")
     print(f"e2e took {time.monotonic() - began:.0f} s")
@@ -214,11 +208,6 @@ def run_all(tests, cluster):
     total = Result(cluster)
     for result in schedule.run(units(first), lambda unit: result_of(unit.tests), TESTS_AT_ONCE):
         total.add(result)
-    again = [test for test in first
-             if test.id() in total.failed and getattr(test, "second_try", True)]
-    if len(again) <= SECOND_TRIES_MAX:
-        for test in again:
-            total.add_second_try(test, result_of([test]))
     for unit in schedule.ordered(units(last)):
         total.add(result_of(unit.tests))
     return total

@@ -18,8 +18,6 @@ CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
 
 class KilledOperatorTest(FaultScenario):
 
-    second_try = False
-
     def setUp(self):
         super().setUp()
         print("seed", SEED, flush=True)

@@ -11,8 +11,6 @@ CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
 
 class TwoOperatorsTest(FaultScenario):
 
-    second_try = False
-
     def setUp(self):
         super().setUp()
         self.other = self.cluster.start_operator("other", "--namespaces=" + self.namespace)

@@ -99,7 +99,6 @@ class MigrationTest(Scenario):
     # It takes two minutes, most of which it waits, and so begins among the first.
     lane = "migration"
     pod_security = "baseline"
-    second_try = False
 
     @classmethod
     def setUpClass(cls):
