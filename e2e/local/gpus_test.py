@@ -98,6 +98,25 @@ class GpusTest(unittest.TestCase):
             log = self.cluster.kubectl("logs", f"{JOB}-{replica}").stdout
             self.assertEqual("computing on a GPU" in log, computes, f"{replica}: {log}")
 
+    def test_ranks_of_an_all_reduce_compute_on_a_gpu_each(self):
+        with open(self.cluster.example("gpus/all-reduce"), encoding="utf-8") as file:
+            text = file.read()
+        env = json.dumps([{"name": name, "value": value} for name, value in self.library.items()])
+        # A model that a processor computes quickly in the place of a GPU.
+        for old, new, times in (("gpus: 1", f"gpus: 1, env: {env}", 2), ("[500]", "[32]", 1)):
+            self.assertEqual(text.count(old), times, old)
+            text = text.replace(old, new)
+        self.cluster.kubectl("apply", "-f", "-", stdin=text)
+        name = "all-reduce-gpus"
+        self.cluster.wait_for("its end", lambda: self.cluster.state(name) in ("Succeeded",
+                                                                              "Failed"))
+        status = self.cluster.status(name)
+        self.assertEqual(status["state"], "Succeeded", status)
+        self.assertGreater(status["progress"]["evaluation"]["accuracy"], 0.85)
+        for replica in ("chief-0", "worker-0"):
+            self.assertIn("computing on a GPU",
+                          self.cluster.kubectl("logs", f"{name}-{replica}").stdout)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
