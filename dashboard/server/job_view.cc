@@ -59,6 +59,10 @@ Json RolesOf(const WatchedJob& job, const std::vector<PodPtr>& pods) {
                    {"ready", ready[role.role]},
                    {"succeeded", status.succeeded},
                    {"failed", status.failed}});
+    if (role.elastic.has_value()) {
+      out.back()["elastic"] = {{"minReplicas", role.elastic->min_replicas},
+                               {"maxReplicas", role.elastic->max_replicas}};
+    }
   }
   return out;
 }

@@ -39,6 +39,13 @@ class JobViewTest : public testing::Test {
   std::vector<std::shared_ptr<WatchedPod>> pods_;
 };
 
+// Symptom: the page offered numbers of workers that the API server refused.
+TEST_F(JobViewTest, ElasticWorkersHaveTheirBounds) {
+  EXPECT_FALSE(Detail()["roles"][0].contains("elastic"));
+  job_.roles[0].elastic = ElasticSpec{.min_replicas = 2, .max_replicas = 8};
+  EXPECT_EQ(Detail()["roles"][0]["elastic"], (json{{"minReplicas", 2}, {"maxReplicas", 8}}));
+}
+
 // Symptom: a pod that crashed again and again was "worker 1/1" and "Running" for twenty minutes,
 // in lists, on the phone, on its page and in the grid.
 TEST_F(JobViewTest, APodThatCrashesAgainAndAgainIsNeitherReadyNorRunning) {

@@ -102,6 +102,13 @@ void ReadRoles(const Json& roles, WatchedJob* job) {
     if (IsMaster(key)) read.name = "master";
     read.desired = WholeNumber(Member(spec, "replicas"), 1);
     read.gpus = WholeNumber(Member(spec, "gpus"), 0);
+    if (const Json& elastic = Member(spec, "elastic"); elastic.is_object()) {
+      const ElasticSpec unsaid;
+      read.elastic = {.min_replicas = WholeNumber(Member(elastic, "minReplicas"),
+                                                  unsaid.min_replicas),
+                      .max_replicas = WholeNumber(Member(elastic, "maxReplicas"),
+                                                  unsaid.max_replicas)};
+    }
     if (read.gpus == 0) read.gpus = GpusOfTemplate(Member(spec, "template"), "nvidia.com/gpu");
     job->roles.push_back(std::move(read));
   }

@@ -37,6 +37,7 @@ struct WatchedRole {
   std::string key;   // As the manifest has it: "worker", "Worker", …
   int32_t desired = 1;
   int32_t gpus = 0;  // Of each replica.
+  std::optional<ElasticSpec> elastic;
 };
 
 // A directory in a volume of a job.

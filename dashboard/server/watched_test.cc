@@ -21,7 +21,8 @@ json Job() {
       "labels": {"team": "a", "kueue.x-k8s.io/queue-name": "q"},
       "annotations": {"taas.dev/owner": "ann"}},
     "spec": {"suspend": true, "ttlSecondsAfterFinished": 60,
-             "roles": {"worker": {"replicas": 3, "gpus": 2}, "chief": {},
+             "roles": {"worker": {"replicas": 3, "gpus": 2, "elastic": {"maxReplicas": 8}},
+                       "chief": {},
                        "later": {"replicas": 9}}},
     "status": {"state": "Running", "message": "why", "attempt": 2}})"_json;
 }
@@ -39,6 +40,8 @@ TEST(WatchedJobTest, WhatListsShowIsRead) {
   EXPECT_EQ(job->roles[0].desired, 1);
   EXPECT_EQ(job->roles[1].desired, 3);
   EXPECT_EQ(job->roles[1].gpus, 2);
+  EXPECT_EQ(job->roles[0].elastic, std::nullopt);
+  EXPECT_EQ(job->roles[1].elastic, (ElasticSpec{.min_replicas = 1, .max_replicas = 8}));
   EXPECT_EQ(job->status.message, "why");
   EXPECT_THAT(job->flaw, IsEmpty());
 }
@@ -67,6 +70,7 @@ TEST(WatchedJobTest, OfNonsenseWhatCanBeReadIsShownAndTheRestIsSaid) {
   EXPECT_THAT(flawed->flaw, HasSubstr("status.attempt"));
   for (const char* part : {"/spec", "/status", "/metadata/labels", "/metadata/annotations",
                            "/spec/roles", "/spec/roles/worker", "/spec/roles/worker/replicas",
+                           "/spec/roles/worker/elastic", "/spec/roles/worker/elastic/maxReplicas",
                            "/metadata/creationTimestamp", "/spec/ttlSecondsAfterFinished"}) {
     for (const json& nonsense : {json(nullptr), json(-7), json("<script>"), json::array({1}),
                                  json(1e300), json::object({{"a", 1}})}) {

@@ -79,6 +79,8 @@ export interface RoleCount {
   ready: number;
   succeeded: number;
   failed: number;
+  /** Between which `desired` may change while the job trains. */
+  elastic?: { minReplicas: number; maxReplicas: number };
 }
 
 export interface Progress {

@@ -6,7 +6,7 @@ import type { ReactNode, RefObject } from "react";
 import { useId, useRef, useState } from "react";
 import type { JobDetail } from "../../../api/types";
 import { useText } from "../../../i18n";
-import { leastWorkers, MOST_WORKERS, scaleProblem } from "./scale";
+import { leastWorkers, mostWorkers, scaleProblem } from "./scale";
 import { workersOf } from "./use_job_changes";
 
 interface Props {
@@ -63,7 +63,7 @@ function WorkersField({ job, text, onText, onEnter, input }: FieldProps): ReactN
   const { t } = useText();
   const id = useId();
   const problem = scaleProblem(text, job);
-  const least = leastWorkers(job);
+  const [least, most] = [leastWorkers(job), mostWorkers(job)];
   const words = t.job.scaleProblem;
   // That it is the present number is no fault of who has only opened the dialog.
   const wrong = problem === "number" || problem === "range";
@@ -76,7 +76,7 @@ function WorkersField({ job, text, onText, onEnter, input }: FieldProps): ReactN
           ref={input}
           type="number"
           min={least}
-          max={MOST_WORKERS}
+          max={most}
           step={1}
           value={text}
           status={wrong ? "error" : ""}
@@ -89,7 +89,7 @@ function WorkersField({ job, text, onText, onEnter, input }: FieldProps): ReactN
       </div>
       <p id={`${id}-said`} className={wrong ? "job-scale-wrong" : "muted"} aria-live="polite">
         {problem === "number" && words.number}
-        {problem === "range" && words.range(least, MOST_WORKERS)}
+        {problem === "range" && words.range(least, most)}
         {problem === "same" && words.same}
         {!problem && <Effect job={job} workers={Number(text)} />}
       </p>

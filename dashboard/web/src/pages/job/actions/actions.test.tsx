@@ -171,6 +171,21 @@ describe("scaling", () => {
     expect(ok.disabled).toBe(true);
   });
 
+  test("holds to the bounds of an elastic job", async () => {
+    const elastic = { minReplicas: 2, maxReplicas: 6 };
+    const roles = jobOf().roles.map((role) =>
+      role.role === "worker" ? { ...role, elastic } : role,
+    );
+    const { user, input, ok, dialog } = await open(jobOf({ roles }));
+    expect([input.min, input.max]).toEqual(["2", "6"]);
+    for (const text of ["7", "1"]) {
+      await user.clear(input);
+      await user.type(input, text);
+      expect(dialog.textContent).toContain("Give a number from 2 to 6.");
+      expect(ok.disabled).toBe(true);
+    }
+  });
+
   test("says what it does, and asks for it once", async () => {
     const { user, input, ok, dialog, server } = await open();
     await user.clear(input);
