@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/api/dialect.h"
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
@@ -12,6 +13,9 @@
 
 namespace taas {
 namespace {
+
+// Of more jobs no name is proposed for one that there is not.
+constexpr size_t kNamesMax = 500;
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -26,6 +30,39 @@ absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string&
   ASSIGN_OR_RETURN(found.json, api.Get(JobPath(kind, ns, name), "get job " + ns + "/" + name));
   ASSIGN_OR_RETURN(found.job, ReadSeenJob(kind, found.json));
   return found;
+}
+
+// A job that there is not: which was probably meant.
+absl::Status WithNearName(ApiClient& api, const std::string& ns, const JobRef& ref,
+                          const absl::Status& error) {
+  if (!absl::IsNotFound(error)) return error;
+  std::vector<JobKind> kinds(std::begin(kJobKinds), std::end(kJobKinds));
+  if (ref.kind.has_value()) kinds = {*ref.kind};
+  std::vector<std::string> names;
+  // Who may not list them is told of none.
+  (void)ListJobs(api, ns, kinds, "", [&](JobKind kind, std::string_view json) -> absl::Status {
+    if (names.size() == kNamesMax) return absl::CancelledError("enough");
+    ASSIGN_OR_RETURN(SeenJob job, ReadSeenJob(kind, json));
+    names.push_back(std::move(job.meta.name));
+    return absl::OkStatus();
+  });
+  const std::string near = DidYouMean(ref.name, names);
+  if (near.empty()) return error;
+  return absl::NotFoundError(std::string(error.message()) + "; " + near);
+}
+
+absl::StatusOr<FoundJob> FindEither(ApiClient& api, const std::string& ns, const JobRef& ref) {
+  absl::StatusOr<FoundJob> ours = GetJob(api, JobKind::kTrainingJob, ns, ref.name);
+  if (!ours.ok() && !absl::IsNotFound(ours.status())) return ours;
+  absl::StatusOr<FoundJob> tf = GetJob(api, JobKind::kTfJob, ns, ref.name);
+  if (ours.ok() && tf.ok()) {
+    return absl::InvalidArgumentError("there is a TrainingJob and a TFJob named " + ns + "/" +
+                                      ref.name + ": write tj/" + ref.name + " or tfjob/" +
+                                      ref.name);
+  }
+  // Who may not read TFJobs, or has none, still has the TrainingJob.
+  if (ours.ok() || absl::IsNotFound(tf.status())) return ours;
+  return tf;
 }
 
 }  // namespace
@@ -79,18 +116,10 @@ bool IsRefused(const absl::Status& status) {
 
 absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view text) {
   ASSIGN_OR_RETURN(const JobRef ref, ParseJobRef(text));
-  if (ref.kind.has_value()) return GetJob(api, *ref.kind, ns, ref.name);
-  absl::StatusOr<FoundJob> ours = GetJob(api, JobKind::kTrainingJob, ns, ref.name);
-  if (!ours.ok() && !absl::IsNotFound(ours.status())) return ours;
-  absl::StatusOr<FoundJob> tf = GetJob(api, JobKind::kTfJob, ns, ref.name);
-  if (ours.ok() && tf.ok()) {
-    return absl::InvalidArgumentError("there is a TrainingJob and a TFJob named " + ns + "/" +
-                                      ref.name + ": write tj/" + ref.name + " or tfjob/" +
-                                      ref.name);
-  }
-  // Who may not read TFJobs, or has none, still has the TrainingJob.
-  if (ours.ok() || absl::IsNotFound(tf.status())) return ours;
-  return tf;
+  absl::StatusOr<FoundJob> found = ref.kind.has_value() ? GetJob(api, *ref.kind, ns, ref.name)
+                                                        : FindEither(api, ns, ref);
+  if (!found.ok()) return WithNearName(api, ns, ref, found.status());
+  return found;
 }
 
 absl::Status ListJobs(ApiClient& api, const std::string& ns, const std::vector<JobKind>& kinds,

@@ -57,7 +57,7 @@ class TaasAppTest : public CommandFixture {
       return to.Reply(200, "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
     }
     if (has("/pods?")) return to.Reply(200, List(PodJson("worker", 0) + "," + PodJson("ps", 0)));
-    if (has("/trainingjobs/gone")) {
+    if (has(("/trainingjobs/" + missing_).c_str())) {
       return to.Reply(404, R"({"reason":"NotFound","message":"no gone","code":404})");
     }
     if (has("/trainingjobs/")) return to.Reply(200, JobJson(state_, message_));
@@ -67,6 +67,7 @@ class TaasAppTest : public CommandFixture {
 
   std::string state_ = "Running";
   std::string message_ = "worker-0 exited with 1";
+  std::string missing_ = "gone";
   std::string warnings_;  // Headers of what answers a write.
   // As a kube-apiserver answers for a group that nobody has registered.
   int metrics_code_ = 404;
@@ -106,6 +107,17 @@ TEST_F(TaasAppTest, AJobThatIsNotThereIsExitCodeThree) {
   EXPECT_EQ(Run({"logs", "gone"}), 3);
   EXPECT_THAT(err_.str(), HasSubstr("get job team/gone: 404 NotFound"));
   EXPECT_EQ(Run({"wait", "gone"}), 3);
+  EXPECT_THAT(err_.str(), Not(HasSubstr("did you mean")));
+}
+
+// Symptom: `taas get mnst` named no job that there is.
+TEST_F(TaasAppTest, AJobThatIsNotThereIsToldWithTheOneThatWasProbablyMeant) {
+  missing_ = "mnst";
+  EXPECT_EQ(Run({"get", "mnst"}), 3);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("get job team/mnst: 404"),
+                                HasSubstr("did you mean \"mnist\"?")));
+  EXPECT_EQ(Run({"describe", "tj/mnst"}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean \"mnist\"?"));
 }
 
 TEST_F(TaasAppTest, WaitEndsWhenTheStateIsThere) {
