@@ -2,12 +2,18 @@
 //
 //   ring_step --ranks 2 --hidden 1024,1024 --batch 100 --steps 200 [--one-bucket]
 //   ring_step --ranks 2 --table 1000000 --width 16 --batch 300 --steps 30 [--whole-tables]
+//   ring_step --ranks 2 --config '{"model": …, "data": …, "batchSize": 100, …}'
+//   ring_step … --namespaces left,right --hosts 10.0.0.1,10.0.0.2
 //
 // The ranks are processes of this machine that train an MLP on generated data, or Wide & Deep with
-// a table of so many rows, of which each example looks one up. The times are those of rank 0: the
-// median of its steps, and of what a step's exchanges took, beside its computation (hidden) and
-// after it; the bytes are what it sends in a step.
+// a table of so many rows, of which each example looks one up, or what a trainer's configuration
+// says. With --namespaces each is in a network namespace of its own (of `ip netns`), so that they
+// share no memory. The times are those of rank 0: the median of its steps, and of what a step's
+// exchanges took, beside its computation (hidden) and after it; the bytes are what it sends in a
+// step.
 
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +31,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "operator/base/check.h"
 #include "operator/base/command_line.h"
@@ -64,9 +71,12 @@ struct Asked {
   int64_t table = 0;        // Rows; 0: an MLP.
   int64_t width = 16;
   bool whole_tables = false;  // However few rows a batch looks up.
+  std::string config;         // In the place of all that says what is trained.
+  std::string hosts, namespaces;  // One for each rank; empty: all on the loopback.
 };
 
-TrainerConfig Config(const Asked& asked) {
+std::string ConfigText(const Asked& asked) {
+  if (!asked.config.empty()) return asked.config;
   const std::string mlp =
       R"({"model": {"name": "mlp", "hidden": [)" + asked.hidden +
       R"(]}, "data": {"format": "generated", "generated": {"examples": 2000, "testExamples": 100,
@@ -80,11 +90,14 @@ TrainerConfig Config(const Asked& asked) {
                       {"name": "place", "type": "crossed", "sources": ["site", "ad", "hour"],
                        "buckets": )" +
       std::to_string(asked.table) + "}]}";
-  const auto config = ParseTrainerConfig(
-      (asked.table == 0 ? mlp : wide_deep) +
-      R"(, "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
-      std::to_string(asked.batch) +
-      R"(, "optimizer": {"name": "sgd", "learningRate": 0.01}})");
+  return (asked.table == 0 ? mlp : wide_deep) +
+         R"(, "strategy": {"type": "AllReduce"}, "maxSteps": 100000000, "batchSize": )" +
+         std::to_string(asked.batch) +
+         R"(, "optimizer": {"name": "sgd", "learningRate": 0.01}})";
+}
+
+TrainerConfig Config(const Asked& asked) {
+  const auto config = ParseTrainerConfig(ConfigText(asked));
   CHECK(config.ok()) << config.status().ToString();
   return *config;
 }
@@ -103,10 +116,28 @@ void ReadFrom(int pipe, void* bytes, size_t count) {
   CHECK(read(pipe, bytes, count) == static_cast<ssize_t>(count)) << "a rank has gone";
 }
 
+// Of a list with commas, or `otherwise` where it is empty.
+std::string NameOf(const std::string& list, int rank, const std::string& otherwise) {
+  if (list.empty()) return otherwise;
+  const std::vector<std::string> names = absl::StrSplit(list, ',');
+  CHECK(static_cast<size_t>(rank) < names.size()) << "one name for each rank: " << list;
+  return names[static_cast<size_t>(rank)];
+}
+
+// For all that this process does with the network from now on.
+void EnterNamespace(const std::string& name) {
+  const std::string path = "/run/netns/" + name;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  CHECK(file >= 0 && setns(file, CLONE_NEWNET) == 0) << "enter " << path << ": root and ip netns";
+  close(file);
+}
+
 // One rank, from its first to its last step. Says its port, hears the ports of all, and then says
 // what each step took.
 void Train(const Asked& asked, int rank, int hear, int say) {
   const TrainerConfig config = Config(asked);
+  if (!asked.namespaces.empty()) EnterNamespace(NameOf(asked.namespaces, rank, ""));
+  const std::string loopback = "127.0.0.1";
   PosixFileSystem files;
   collective::Meeting meeting({.job = "bench/1"});
   const auto task = ModelTask::Make(CpuRuntime(), files, config).value();
@@ -117,7 +148,7 @@ void Train(const Asked& asked, int rank, int hear, int say) {
   Ring ring(meeting, task->session(), static_cast<int>(std::thread::hardware_concurrency()),
             options);
   const auto listener =
-      comm::Listener::Open({.host = "127.0.0.1"},
+      comm::Listener::Open({.host = NameOf(asked.hosts, rank, loopback)},
                            [&](comm::Channel& channel) { meeting.Serve(channel); })
           .value();
   CHECK(task->session().InitializeVariables(config.seed).ok()) << "a model";
@@ -129,7 +160,8 @@ void Train(const Asked& asked, int rank, int hear, int say) {
   for (int i = 0; i < asked.ranks; ++i) {
     int port = 0;
     ReadFrom(hear, &port, sizeof(port));
-    seats.push_back({"127.0.0.1:" + std::to_string(port), {.step = kUntrained}});
+    seats.push_back({NameOf(asked.hosts, i, loopback) + ":" + std::to_string(port),
+                     {.step = kUntrained}});
   }
   CHECK(ring.Enter(FormEpoch(1, seats)[static_cast<size_t>(rank)]).ok()) << "the others";
   UntrainedBatches batches{CommittedSet()};
@@ -197,11 +229,8 @@ void Run(const Asked& asked) {
   }
   for (const Process& rank : ranks) waitpid(rank.pid, nullptr, 0);
   const nlohmann::json line = {{"ranks", asked.ranks},
-                               {"hidden", asked.hidden},
-                               {"table", asked.table},
-                               {"width", asked.width},
+                               {"config", ConfigText(asked)},
                                {"whole_tables", asked.whole_tables},
-                               {"batch", asked.batch},
                                {"steps", asked.steps},
                                {"step_us", MedianOf(all)},
                                {"wait_us", MedianOf(wait)},
@@ -224,6 +253,9 @@ int Main(int argc, char** argv) {
       .Between(0, int64_t{1} << 30);
   program.AddOption("--width", &asked.width, "numbers of a row").Positive();
   program.AddFlag("--whole-tables", &asked.whole_tables, "all rows, whatever a batch looks up");
+  program.AddOption("--config", &asked.config, "what is trained: a trainer's configuration, JSON");
+  program.AddOption("--hosts", &asked.hosts, "addresses of the ranks: 10.0.0.1,10.0.0.2");
+  program.AddOption("--namespaces", &asked.namespaces, "network namespaces of the ranks: a,b");
   if (const std::optional<int> exit_code = program.Parse(argc, argv)) return *exit_code;
   alarm(kLimitS);
   Run(asked);

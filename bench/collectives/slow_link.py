@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""A step of two ranks where the link between them is what limits it; takes root.
+
+    bench/collectives/slow_link.py [--rounds 5] [--bits 1gbit]
+
+The ranks are in network namespaces of this machine, whose cable is held to a rate by tbf. Prints
+one markdown table: what a step's computation takes alone (one process beside another that computes
+the same), what its exchange takes alone (all gradients after the backward pass, without the wait
+for the other rank), and what a step takes with buckets; the share is how much of the exchange a
+step waits for: (step - computation) / exchange. Medians of the rounds. Take figures on a machine
+that nobody else uses.
+"""
+
+import argparse
+import statistics
+import tempfile
+
+from link import Link
+from training import answers, config_of, made_data, models, ring_step
+
+# Both move 7 MB in a step; the first computes about as long as that takes at 1 Gbit/s, most of it
+# after its large gradients are there.
+ROWS = [("LeNet", 100, {"name": "lenet"}, 40),
+        ("MLP 784-1024-1024-10", 500, {"name": "mlp", "hidden": [1024, 1024]}, 60)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each is asked")
+    parser.add_argument("--bits", default="1gbit", help="the rate of the link, as tc has it")
+    asked = parser.parse_args()
+    print("| model, batch | computation, ms | exchange alone, ms | step, ms | share |")
+    print("|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="taas-bench-") as folder, Link(asked.bits) as link:
+        data = made_data("mnist", folder)
+        for title, batch, spec, steps in ROWS:
+            config = config_of(spec, data, batch, models.SGD)
+            two = ring_step(config, steps, 2, link)
+            found = {"apart": [], "exchange": [], "step": []}
+            for _ in range(asked.rounds):
+                # As many cores are busy as with two ranks.
+                apart = answers([ring_step(config, steps, 1)] * 2)
+                found["apart"].append(max(it["step_us"] for it in apart))
+                (late,) = answers([[*two, "--one-bucket"]])
+                found["exchange"].append(late["exchange_us"])
+                found["step"].append(answers([two])[0]["step_us"])
+            apart, exchange, step = (statistics.median(it) / 1e3 for it in found.values())
+            print(f"| {title}, {batch} | {apart:.1f} | {exchange:.1f} | {step:.1f} | "
+                  f"{(step - apart) / exchange:.0%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
