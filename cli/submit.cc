@@ -1,5 +1,6 @@
 // `taas submit`: a job from flags or from files, followed to its end.
 
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -59,7 +60,9 @@ absl::Status CheckFlags(const Manifest& manifest) {
   return absl::InvalidArgumentError(FormatFlagErrors(errors));
 }
 
-absl::StatusOr<std::vector<Manifest>> FromFiles(const std::vector<std::string>& paths) {
+// With what --set says of them.
+absl::StatusOr<std::vector<Manifest>> FromFiles(const std::vector<std::string>& paths,
+                                                const std::vector<std::string>& set) {
   ASSIGN_OR_RETURN(const std::vector<std::string> files, ManifestFiles(paths));
   std::vector<Manifest> manifests;
   for (const std::string& file : files) {
@@ -71,6 +74,9 @@ absl::StatusOr<std::vector<Manifest>> FromFiles(const std::vector<std::string>& 
       if (!kind.job.has_value()) {
         return absl::InvalidArgumentError(file + ": submit takes TrainingJobs and TFJobs, not \"" +
                                           kind.kind + "\"; `kubectl apply` takes every kind");
+      }
+      if (!set.empty()) {
+        ASSIGN_OR_RETURN(document, WithFields(document, set));
       }
       manifests.push_back({*kind.job, std::move(document), file});
     }
@@ -190,7 +196,7 @@ absl::Status SubmitAll(const CommandIo& io, const SubmitCommand& command,
 }
 
 absl::Status SubmitFiles(const CommandIo& io, const SubmitCommand& command) {
-  ASSIGN_OR_RETURN(const std::vector<Manifest> manifests, FromFiles(command.files));
+  ASSIGN_OR_RETURN(const std::vector<Manifest> manifests, FromFiles(command.files, command.job.set));
   for (const Manifest& manifest : manifests) RETURN_IF_ERROR(CheckManifest(manifest));
   return SubmitAll(io, command, manifests);
 }
@@ -351,10 +357,6 @@ void AddSubmitCommand(Command& app, const CommandIo& io, int* exit_code) {
       "Manifest or directory instead of flags, - reads standard input; may be given several times");
   file.RepeatedOrListed();
   Option name = submit.AddOption("--name", &job.name, "Name of the job");
-  file.Excludes(name);
-  submit.AddOption("--kind", &command->kind, "trainingjob or tfjob (default: trainingjob)")
-      .OneOf({"trainingjob", "tfjob"});
-  submit.AddOption("--image", &job.image, "Image of all roles");
   AddTexts(submit, "--set", &job.set,
            "Any other field: PATH=VALUE, as in spec.nodeLossSeconds=30 or trainer.seed=7")
       .Group("Options");
@@ -366,14 +368,26 @@ void AddSubmitCommand(Command& app, const CommandIo& io, int* exit_code) {
       .OneOf({"json", "yaml", "name"});
   submit.AddFlag("--follow,!--detach", &command->follow,
                  "Print the logs until the job has ended (default); --detach returns at once");
+  const std::vector<Option> of_files = submit.options();
+  submit.AddOption("--kind", &command->kind, "trainingjob or tfjob (default: trainingjob)")
+      .OneOf({"trainingjob", "tfjob"});
+  submit.AddOption("--image", &job.image, "Image of all roles");
   AddRoleFlags(submit, command.get());
   AddPodFlags(submit, &job);
   AddPolicyFlags(submit, command.get());
   AddTrainerFlags(submit, &job.trainer);
   submit.AddOption("COMMAND", &job.command, "What the image runs, after --: an argv");
-  const auto complaint = [file, name] {
-    const bool given = file.given() || name.given();
-    return std::string(given ? "" : "--name, or -f with a manifest, is required");
+  const std::vector<Option> all = submit.options();
+  const auto complaint = [file, name, of_files, all]() -> std::string {
+    if (!file.given()) return name.given() ? "" : "--name, or -f with a manifest, is required";
+    // What the manifest says counts, so nobody's word is left out in silence.
+    for (const Option& option : all) {
+      const bool fits = option != name && std::ranges::find(of_files, option) != of_files.end();
+      if (fits || !option.given()) continue;
+      return option.name() + " describes a job without a manifest, and " + file.name() +
+             " gives one: change the file, or give --set PATH=VALUE";
+    }
+    return "";
   };
   submit.OnRun(complaint,
                [&io, command, exit_code] { *exit_code = Submit(io, *command); });

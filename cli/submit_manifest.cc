@@ -191,7 +191,13 @@ absl::StatusOr<Json> Container(const SubmitFlags& flags, Role role) {
         "-image; or --model, which trains with the bundled trainer");
   }
   Json container = {{"name", DialectOf(flags.kind).container}, {"image", image}};
-  if (!flags.command.empty()) container["command"] = Command(flags);
+  // As of `docker run`: what begins with a dash is for the image's own program.
+  const bool only_flags = !flags.command.empty() && flags.command[0].starts_with("-");
+  if (only_flags) {
+    container["args"] = flags.command;
+  } else if (!flags.command.empty()) {
+    container["command"] = Command(flags);
+  }
   if (!flags.working_dir.empty()) container["workingDir"] = flags.working_dir;
   if (!flags.pull_policy.empty()) container["imagePullPolicy"] = flags.pull_policy;
   return container;
@@ -475,6 +481,12 @@ absl::StatusOr<std::string> BuildManifest(const SubmitFlags& flags) {
   if (!flags.trainer.model.empty()) {
     RETURN_IF_ERROR(CompleteTrainer(&object));
   }
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> WithFields(std::string_view json, const std::vector<std::string>& set) {
+  Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  for (const std::string& text : set) RETURN_IF_ERROR(SetField(text, &object));
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -68,6 +69,9 @@ struct SubmitFlags {
 RoleFlags& RoleOf(SubmitFlags& flags, Role role);
 
 absl::StatusOr<std::string> BuildManifest(const SubmitFlags& flags);
+
+// A manifest, JSON, in which these fields are others: PATH=VALUE each, as --set has them.
+absl::StatusOr<std::string> WithFields(std::string_view json, const std::vector<std::string>& set);
 
 }  // namespace taas
 

@@ -113,6 +113,10 @@ TEST(SubmitManifestTest, OneWordWithBlanksIsForAShellAsInArena) {
   flags.command = {"python main.py --steps 10"};
   const auto at = Json::json_pointer("/spec/roles/worker/template/spec/containers/0/command");
   EXPECT_EQ(Build(flags).at(at), Json({"sh", "-c", "python main.py --steps 10"}));
+  flags.command = {"--data_dir=/data", "a b"};
+  const Json args = Build(flags)["spec"]["roles"]["worker"]["template"]["spec"]["containers"][0];
+  EXPECT_EQ(args["args"], (Json{"--data_dir=/data", "a b"}));
+  EXPECT_FALSE(args.contains("command"));
   flags.command = {"echo", "a b"};
   EXPECT_EQ(Build(flags).at(at), Json({"echo", "a b"}));
   flags.shell = "bash";

@@ -345,6 +345,28 @@ TEST_F(TaasAppTest, AManifestWithoutParameterServersIsToldWhatToDo) {
                         "process, or {type: AllReduce} for several without ps"));
 }
 
+// Symptom: `taas submit -f job.yaml --set trainer.seed=7 --steps 300` trained what the file said.
+TEST_F(TaasAppTest, SubmitOfAFileDoesWhatFlagsSayOrRefusesThem) {
+  const std::string path =
+      Write("job.yaml",
+            "apiVersion: taas.dev/v1\nkind: TrainingJob\nmetadata: {name: a}\n"
+            "spec: {roles: {worker: {template: {spec: {containers: [{name: trainer, image: i}]}}}}}"
+            "\n");
+  EXPECT_EQ(Run({"submit", "-f", path, "--dry-run", "client", "--set", "metadata.name=b", "--set",
+                 "roles.worker.replicas=3"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("name: b"), HasSubstr("replicas: 3")));
+  EXPECT_EQ(Run({"submit", "-f", path, "--dry-run", "client", "--set", "nonsense=1"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("spec.nonsense"));
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--steps", "300"}, {"--workers", "2"},
+                                             {"--kind", "tfjob"}, {"--", "python", "a.py"}}) {
+    std::vector<std::string> words = {"submit", "-f", path, "--dry-run", "client"};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_EQ(Run(words), 2) << more[0];
+    EXPECT_THAT(err_.str(), HasSubstr("change the file, or give --set PATH=VALUE"));
+  }
+}
+
 // `taas submit --model lenet --workers 1 --steps 10` was refused for want of a ps, and errors
 // named fields of a manifest that nobody had written.
 TEST_F(TaasAppTest, SubmitTellsOfFlagsWhatIsWrongWithThem) {
