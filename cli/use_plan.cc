@@ -24,9 +24,21 @@ constexpr size_t kKeyMax = 253;
 void AddEvalFlags(Command& verb, UseFlags* flags) {
   verb.AddOption("-o,--output", &flags->output, "text or json (default: text)")
       .OneOf({"text", "json"});
+  Option input = verb.AddOption("--input", &flags->input,
+                                "Examples in the format of the training's data: a file of at most "
+                                "1 MiB here, or - for standard input (default: data.test)");
+  verb.AddOption("--input-path", &flags->input_path, "Such examples: a path in the pod")
+      .Excludes(input);
+  verb.AddOption("--labels-path", &flags->labels_path,
+                 "Labels of --input-path, of the formats idx and raw: a path in the pod")
+      .Excludes(input);
 }
-Words EvalArguments(const UseFlags& flags, const std::string&) {
-  return flags.output.empty() ? Words() : Words{"--output", flags.output};
+Words EvalArguments(const UseFlags& flags, const std::string& input) {
+  Words words;
+  if (!flags.output.empty()) words = {"--output", flags.output};
+  if (!input.empty()) words.insert(words.end(), {"--input", input});
+  if (!flags.labels_path.empty()) words.insert(words.end(), {"--labels", flags.labels_path});
+  return words;
 }
 
 void AddPredictFlags(Command& verb, UseFlags* flags) {

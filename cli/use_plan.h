@@ -35,6 +35,7 @@ struct UseFlags {
   std::string output;
   std::string input;       // A file here, "-", or nothing.
   std::string input_path;  // A path in the pod.
+  std::string labels_path;  // Another, of eval.
   std::string format;
   std::string to;
   bool bfloat16 = false;

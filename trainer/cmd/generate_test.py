@@ -133,6 +133,16 @@ class GenerateTest(unittest.TestCase):
         self.assertAlmostEqual(evaluation["perplexity"], math.exp(evaluation["loss"]), places=6)
         self.assertLess(evaluation["perplexity"], 1.3)
         # It ended with a failed check of memory's size.
+        # With a file of one's own, and without that of the training.
+        with tempfile.NamedTemporaryFile(dir=os.environ.get("TEST_TMPDIR")) as file:
+            file.write(TEXT[:20 * CONTEXT])
+            file.flush()
+            done = subprocess.run(
+                [TRAINER, "eval", "--checkpoint", self.out, "--config", self.config, "--input",
+                 file.name, "-o", "json"], env={}, check=False, timeout=PATIENCE_S,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["examples"], 20 - 1)
         done = self.evaluated(text={"context": CONTEXT // 2})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the data of the configuration makes another model; wpe is [32, 64] there "

@@ -25,6 +25,7 @@
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/task/model_task.h"
 #include "trainer/use/predict.h"
+#include "trainer/use/test_data.h"
 #include "trainer/use/trained_model.h"
 
 namespace taas {
@@ -35,7 +36,7 @@ using Json = nlohmann::json;
 constexpr int kFailed = 1;
 
 struct UseFlags {
-  std::string checkpoint, format, to, input;
+  std::string checkpoint, format, to, input, labels;
   std::string output = "text";
   bool bfloat16 = false;
   GenerateFlags generate;
@@ -152,8 +153,12 @@ absl::Status CheckSameModel(const TrainedModel& trained, const Session& session)
 
 absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(Loaded loaded, Load(command, env, files, /*needs_data=*/true));
+  const bool own_test_set = command.input.empty();
+  ASSIGN_OR_RETURN(Loaded loaded, Load(command, env, files, /*needs_data=*/own_test_set));
   auto& [config, trained] = loaded;
+  if (!own_test_set) {
+    ASSIGN_OR_RETURN(config.data, WithTestFiles(config.data, {command.input, command.labels}));
+  }
   ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
   RETURN_IF_ERROR(CheckSameModel(trained, task->session()));
   ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
@@ -245,8 +250,8 @@ constexpr Verb kVerbs[] = {
      "of the checkpoint, those of the optimizer too.",
      Export},
     {"eval",
-     "Prints loss and accuracy of a trained model over data.test of its configuration; of a model\n"
-     "of texts the perplexity, too.", Evaluate},
+     "Prints loss and accuracy of a trained model over data.test of its configuration, or over the\n"
+     "file of --input; of a model of texts the perplexity, too.", Evaluate},
     {"predict",
      "Prints a line of JSON for each example: {\"class\": 3, \"probabilities\": [...]}, or\n"
      "{\"value\": 1.5} of a regression. Examples are those of data.test, or --input: lines of\n"
@@ -278,6 +283,11 @@ void AddOptions(Command& app, std::string_view word, UseFlags* command) {
     app.AddFlag("--bfloat16", &command->bfloat16,
                 "Write bfloat16, half as large, into safetensors");
   } else if (word == "eval") {
+    app.AddOption("--input", &command->input,
+                  "File with examples, in the format of the training's data (default: data.test "
+                  "of --config)");
+    app.AddOption("--labels", &command->labels,
+                  "File with the labels of --input, of the formats idx and raw");
     app.AddOption("-o,--output", &command->output, "Format of the output: text or json")
         .OneOf({"text", "json"});
   } else if (word == "generate") {
