@@ -1,8 +1,9 @@
 // Which job a user means: of either kind, by name alone where that is enough.
 //
 // Ownership: the client outlives the calls. Threads: one. Errors: NotFound where no such job
-// exists, with the name that was probably meant; InvalidArgument for a kind that is not ours and for a name that both kinds have. A job
-// with a field that cannot be read is found all the same (seen_job.h).
+// exists, with the name that was probably meant; InvalidArgument for a kind that is not ours and
+// for a name that both kinds have. A job with a field that cannot be read is found all the same
+// (seen_job.h).
 //
 //   ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, "team", "tfjob/mnist"));
 //   io.out << QualifiedName(found.job.kind, found.job.meta.name);

@@ -196,7 +196,8 @@ absl::Status SubmitAll(const CommandIo& io, const SubmitCommand& command,
 }
 
 absl::Status SubmitFiles(const CommandIo& io, const SubmitCommand& command) {
-  ASSIGN_OR_RETURN(const std::vector<Manifest> manifests, FromFiles(command.files, command.job.set));
+  ASSIGN_OR_RETURN(const std::vector<Manifest> manifests,
+                   FromFiles(command.files, command.job.set));
   for (const Manifest& manifest : manifests) RETURN_IF_ERROR(CheckManifest(manifest));
   return SubmitAll(io, command, manifests);
 }

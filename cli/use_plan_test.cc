@@ -59,7 +59,8 @@ TEST(UsePlanTest, EachVerbIsOneOfTheTrainersWithItsFlags) {
   EXPECT_EQ(Arguments(Plan("eval", {.output = "json"})),
             json::parse(R"(["eval","--checkpoint","/out/ckpt","--output","json"])"));
   EXPECT_EQ(Arguments(Plan("eval", {.input_path = "/d/x", .labels_path = "/d/y"})),
-            json::parse(R"(["eval","--checkpoint","/out/ckpt","--input","/d/x","--labels","/d/y"])"));
+            json::parse(R"(["eval","--checkpoint","/out/ckpt","--input","/d/x","--labels",
+                            "/d/y"])"));
   EXPECT_EQ(Arguments(Plan("predict")), json::parse(R"(["predict","--checkpoint","/out/ckpt"])"));
   EXPECT_EQ(Arguments(Plan("predict", {.input_path = "/data/x"})),
             json::parse(R"(["predict","--checkpoint","/out/ckpt","--input","/data/x"])"));

@@ -87,8 +87,10 @@ absl::StatusOr<std::map<std::string, std::string>> ReadVolumes(
     std::free(real);
     struct stat info {};
     if (path.empty() || ::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-      return absl::InvalidArgumentError("--volume: " + text.substr(equals + 1) +
-                                        " is not a directory");
+      const std::string missing = text.substr(equals + 1);
+      return absl::InvalidArgumentError("--volume: " + missing +
+                                        " is not a directory; `mkdir -p " + missing +
+                                        "` makes one");
     }
     out[text.substr(0, equals)] = path;
   }

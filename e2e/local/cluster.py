@@ -56,7 +56,10 @@ class Cluster:
 
     def __exit__(self, *_):
         self.down()
-        left = self.processes()
+        # What was told to end, and let its locks go, may still be on its way out.
+        over = time.monotonic() + LIMIT_S
+        while (left := self.processes()) and time.monotonic() < over:
+            time.sleep(0.05)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.dir, ignore_errors=True)

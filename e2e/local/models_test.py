@@ -41,7 +41,8 @@ def commands(path):
     with open(path, encoding="utf-8") as file:
         head = re.match(r"(#.*\n)+", file.read())[0]
     text = re.sub(r"^# ?", "", head, flags=re.MULTILINE).replace("\\\n", " ")
-    return [shlex.split(line) for line in text.splitlines() if line.startswith("  taas ")]
+    return [shlex.split(line) for line in text.splitlines()
+            if re.match("  (mkdir|taas|taas-trainer) ", line)]
 
 
 class ModelsTest(unittest.TestCase):
@@ -62,19 +63,19 @@ class ModelsTest(unittest.TestCase):
         cls.cluster.__exit__()
 
     def run_words(self, words):
-        self.assertEqual(words[0], "taas")
         if words[1:3] == ["data", "fetch"]:
             words = [*words, "--generate"]
         elif words[1:3] == ["local", "ci"]:
             words = [*words, "-o", "json"]
-        done = self.cluster.run(self.cluster.taas, *words[1:], check=False, folder=self.folder)
+        program = "mkdir" if words[0] == "mkdir" else os.path.join(self.cluster.bin, words[0])
+        done = self.cluster.run(program, *words[1:], check=False, folder=self.folder)
         self.assertEqual(done.returncode, 0, f"{words}: {done.stdout}{done.stderr}")
         return done.stdout
 
     def learns(self, name):
-        for words in commands(os.path.join(self.folder, f"examples/{name}.yaml")):
-            printed = self.run_words(words)
-        result = json.loads(printed)
+        printed = [self.run_words(words) for words in
+                   commands(os.path.join(self.folder, f"examples/{name}.yaml"))]
+        (result,) = [json.loads(text) for text in printed if text.startswith("{")]
         self.assertEqual(result["state"], "Succeeded", result)
         self.assertGreaterEqual(result["accuracy"], WANTED[name], result)
         self.assertEqual(self.cluster.processes(), [])

@@ -290,6 +290,12 @@ def trainer_use(reader):
     assert re.search(r'^{"seed":2,"text":', printed, re.MULTILINE), printed
 
 
+def text(reader):
+    reader.run("taas data fetch text made --generate; cat made/*.txt > my.txt")
+    printed = reader.follow("docs/text.md")
+    assert "perplexity" in printed, printed
+
+
 def beside_a_cluster(page):
     def follow(reader):
         reader.cluster.up()
@@ -305,6 +311,7 @@ PAGES = {
     "docs/dashboard-walkthrough.md": lambda reader: reader.follow("docs/dashboard-walkthrough.md"),
     "docs/local-cluster.md": beside_a_cluster("docs/local-cluster.md"),
     "docs/strategies.md": elastic,
+    "docs/text.md": text,
     "docs/trainer.md": trainer,
     "docs/trainer-use.md": trainer_use,
 }

@@ -63,6 +63,7 @@ absl::Status CheckpointDir::Claim() {
     const absl::StatusOr<OwnerRecord> there = ParseOwnerRecord(*text);
     if (there.ok()) {
       RETURN_IF_ERROR(MayClaim(*there, options_.owner, clock_.WallNow(), kOwnerLease));
+      if (there->owner.job != options_.owner.job) before_ = DescribeOwner(there->owner);
     } else {
       Log(LogLevel::kWarning, "an owner record is unreadable; it is replaced",
           {{"path", Path(kOwnerFile)}, {"error", std::string(there.status().message())}});
@@ -220,6 +221,19 @@ absl::Status CheckpointDir::RemoveStaleTemporaries() {
   return absl::OkStatus();
 }
 
+// Who lays a model of others there may think that the training begins from it.
+void CheckpointDir::TellOfOtherModels() {
+  const auto names = files_.List(options_.dir);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(".safetensors")) continue;
+    Log(LogLevel::kWarning,
+        "a training begins from checkpoints of its own (model.ckpt-STEP), not from such a file: it "
+        "begins at step 0",
+        {{"path", Path(name)}});
+  }
+}
+
 bool CheckpointDir::IsGood(int64_t step) {
   const auto reader = BundleReader::Open(files_, Prefix(step));
   return reader.ok() && (*reader)->VerifyAll().ok();
@@ -232,6 +246,12 @@ absl::StatusOr<std::optional<CheckpointDir::Checkpoint>> CheckpointDir::Latest()
     auto reader = BundleReader::Open(files_, Prefix(*step));
     const absl::Status status = reader.ok() ? (*reader)->VerifyAll() : reader.status();
     if (status.ok()) {
+      if (!before_.empty()) {
+        Log(LogLevel::kWarning,
+            "the checkpoints here are another job's: this one goes on from them; another directory "
+            "lets it begin anew",
+            {{"checkpoint", Prefix(*step)}, {"made by", before_}});
+      }
       return std::optional<Checkpoint>(Checkpoint{*step, Prefix(*step), *std::move(reader)});
     }
     // Only damage justifies going back; a disk that does not answer may do so later.
@@ -241,7 +261,10 @@ absl::StatusOr<std::optional<CheckpointDir::Checkpoint>> CheckpointDir::Latest()
     if (newest_damage.ok()) newest_damage = status;
     damaged_.insert(*step);
   }
-  if (steps.empty()) return std::optional<Checkpoint>();
+  if (steps.empty()) {
+    TellOfOtherModels();
+    return std::optional<Checkpoint>();
+  }
   return absl::DataLossError("none of the " + std::to_string(steps.size()) + " checkpoints in " +
                              options_.dir + " is undamaged (" +
                              std::string(newest_damage.message()) +

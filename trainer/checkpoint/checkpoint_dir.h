@@ -83,6 +83,7 @@ class CheckpointDir {
   absl::Status WriteState(int64_t newest, const std::vector<int64_t>& steps);
   absl::Status RemoveStep(int64_t step);
   absl::Status RemoveStaleTemporaries();
+  void TellOfOtherModels();
   bool IsGood(int64_t step);
   std::string Path(const std::string& name) const { return options_.dir + "/" + name; }
   std::string Prefix(int64_t step) const;
@@ -92,6 +93,7 @@ class CheckpointDir {
   const Options options_;
   const std::string temporary_;  // Name of this process's temporary directory.
   Clock::Time renewed_{};        // The owner record.
+  std::string before_;           // Whose the directory was, if another job's.
   std::set<int64_t> damaged_;    // Steps, as far as Latest has met them.
 };
 

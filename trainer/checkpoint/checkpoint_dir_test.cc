@@ -290,6 +290,38 @@ TEST_F(CheckpointDirTest, AnotherJobWaitsUntilTheOwnerIsDeadOrDone) {
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, Options()), IsOk());
 }
 
+// Symptom: a copy of a manifest, under another name, succeeded at once with the other job's model.
+TEST_F(CheckpointDirTest, ThatTheCheckpointsAreAnotherJobsIsSaid) {
+  CheckpointDir::Options first = Options();
+  first.owner.job = "default/gpt2";
+  auto dir = MustOpen(first);
+  ASSERT_THAT(Save(*dir, 3), IsOk());
+  ASSERT_THAT(dir->Release(), IsOk());
+  const auto said_to = [&](const std::string& job) {
+    CheckpointDir::Options options = Options();
+    options.owner.job = job;
+    options.owner.uid = "of another " + job;
+    auto next = MustOpen(options);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(LatestStep(*next), 3);
+    EXPECT_THAT(next->Release(), IsOk());
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said_to("default/gpt2"), Not(HasSubstr("another job's")));
+  EXPECT_THAT(said_to("default/slow"),
+              AllOf(HasSubstr("another job's"), HasSubstr("default/gpt2")));
+}
+
+// Symptom: a published model that lay there was passed over, and training began anew.
+TEST_F(CheckpointDirTest, ThatAModelOfOthersIsNoStartIsSaid) {
+  auto dir = MustOpen(Options());
+  ASSERT_THAT(posix_.WriteAtomically(dir_ + "/model.safetensors", "x"), IsOk());
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(LatestStep(*dir), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("begins at step 0"), HasSubstr("model.safetensors")));
+}
+
 // A model of 100 GB takes longer to write than an owner may be silent.
 TEST_F(CheckpointDirTest, TheOwnerIsRenewedWhileALongWriteGoesOn) {
   class SlowFiles : public PosixFileSystem {

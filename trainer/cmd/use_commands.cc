@@ -159,7 +159,9 @@ absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   if (!own_test_set) {
     ASSIGN_OR_RETURN(config.data, WithTestFiles(config.data, {command.input, command.labels}));
   }
-  ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
+  // As an evaluator: of most formats the training set is not read.
+  ASSIGN_OR_RETURN(const auto task,
+                   ModelTask::Make(CpuRuntime(), files, config, {.trains = false}));
   RETURN_IF_ERROR(CheckSameModel(trained, task->session()));
   ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
                    task->Evaluate(TensorsOf(trained.values)));
@@ -250,8 +252,8 @@ constexpr Verb kVerbs[] = {
      "of the checkpoint, those of the optimizer too.",
      Export},
     {"eval",
-     "Prints loss and accuracy of a trained model over data.test of its configuration, or over the\n"
-     "file of --input; of a model of texts the perplexity, too.", Evaluate},
+     "Prints loss and accuracy of a trained model over data.test of its configuration, or over\n"
+     "the file of --input; of a model of texts the perplexity, too.", Evaluate},
     {"predict",
      "Prints a line of JSON for each example: {\"class\": 3, \"probabilities\": [...]}, or\n"
      "{\"value\": 1.5} of a regression. Examples are those of data.test, or --input: lines of\n"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/hash.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/data/cifar.h"
@@ -425,6 +426,10 @@ absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec,
     return sets;
   }
   ASSIGN_OR_RETURN(sets.identity, IdentifyFiles(files, sets.train_files, sets.train_examples()));
+  // What becomes of the files' values: with other columns an example is another one.
+  if (spec.contains("columns")) {
+    sets.identity += ", columns " + HexOf(StableHash(spec["columns"].dump()));
+  }
   return sets;
 }
 

@@ -256,6 +256,25 @@ TEST_F(LoadDataTest, RecordsBecomeTrainAndTestSets) {
   EXPECT_THAT(LoadData(files_, spec), StatusIs(Code::kNotFound, HasSubstr("none-*")));
 }
 
+// Symptom: a training whose columns were normalised from then on went on from weights for others.
+TEST_F(LoadDataTest, OtherColumnsAreOtherData) {
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/a.csv", "age,y\n30,0\n40,1\n"), IsOk());
+  json spec = {{"format", "csv"},
+               {"train", {{"files", {dir_ + "/a.csv"}}}},
+               {"csv", {{"labelColumn", "y"}}},
+               {"columns", json::parse(R"([{"name": "age", "type": "numeric"}])")}};
+  const auto identity = [&] {
+    const auto sets = LoadData(files_, spec);
+    EXPECT_THAT(sets, IsOk());
+    return sets.ok() ? sets->identity : "";
+  };
+  const std::string before = identity();
+  EXPECT_THAT(before, HasSubstr(", columns "));
+  EXPECT_EQ(identity(), before);
+  spec["columns"][0]["normalise"] = {{"scale", 0.1}};
+  EXPECT_NE(identity(), before);
+}
+
 // Of an evaluation, one would make a loss of NaN.
 TEST_F(LoadDataTest, NumbersOfTestDataAreFiniteToo) {
   const auto write = [&](const std::string& name, float number) {

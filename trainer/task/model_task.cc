@@ -8,6 +8,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/data/large_features.h"
 #include "trainer/export/export_model.h"
 #include "trainer/model/data_shape.h"
 #include "trainer/model/model.h"
@@ -65,6 +66,13 @@ void SayWhatIsMissing(const Runtime& runtime, const EngineConfig& engine) {
   if (missing.empty()) return;
   Log(LogLevel::kWarning, "engine.precision " + engine.precision + ": " + std::string(missing) +
                               "; products are computed in float32 here, as fast as without it");
+}
+
+void SayWhatIsLarge(const Dataset& train) {
+  const std::string advice = AdviceOnLargeFeatures(train);
+  if (advice.empty()) return;
+  Log(LogLevel::kWarning, "features are far from 1, where models begin: " + advice +
+                              " (spec.trainer.data.columns)");
 }
 
 // What sessions for training and for evaluation have in common.
@@ -182,6 +190,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
     RETURN_IF_ERROR(CheckExport(served, format)).With("spec.trainer.export.format");
   }
   SayWhatIsMissing(runtime, config.engine);
+  if (process.trains) SayWhatIsLarge(data.train);
   SessionOptions common = EngineOptions(runtime, model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
   PinnedBatches batches;

@@ -28,7 +28,6 @@ absl::StatusOr<std::string> WithTestFiles(std::string_view data, const TestFiles
                                       " have their labels beside the examples: leave it out");
   }
   json["test"] = {{"files", {test.input}}};
-  if (format == "text") json["train"] = json["test"];
   return json.dump();
 }
 

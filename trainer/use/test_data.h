@@ -21,8 +21,8 @@ struct TestFiles {
   std::string labels;  // Of idx and raw.
 };
 
-// `data`: an object spec.trainer.data. A text needs nothing of what it was trained on; the training
-// set of other formats stays, since classes and columns follow from it.
+// `data`: an object spec.trainer.data. Its training set stays: what there is to predict may follow
+// from it.
 absl::StatusOr<std::string> WithTestFiles(std::string_view data, const TestFiles& test);
 
 }  // namespace taas
