@@ -107,7 +107,8 @@ std::vector<std::string> CheckpointLines(const Job& job, const CheckpointPlace& 
   std::vector<std::string> lines = {"Newest checkpoint: " + PlaceText(place)};
   if (!place.folder.empty()) lines.push_back("On this machine: " + place.folder);
   lines.push_back("`taas eval " + job.meta.name +
-                  "` evaluates it; `taas predict` and `taas export` use it, too.");
+                  "` evaluates it; `taas predict`, `taas generate` (a text) and `taas export` use "
+                  "it, too.");
   return lines;
 }
 

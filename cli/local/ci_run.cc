@@ -243,7 +243,7 @@ void CiRun::FindCheckpoint() {
   progress_.Line("Newest checkpoint: " + PlaceText(*place));
   progress_.Line("On this machine: " + place->folder);
   progress_.Line("`taas-trainer eval --checkpoint " + place->folder +
-                 " --config FILE` evaluates it; FILE is spec.trainer as JSON.");
+                 " --config MANIFEST --volume NAME=DIR` evaluates it, with the volume of its data");
   outcome_.checkpoint = std::move(place);
 }
 

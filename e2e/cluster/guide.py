@@ -28,7 +28,7 @@ class Guide:
                        for heading, text in zip(texts[1::2], texts[2::2])}
         self.followed = set()
         self.folder = folder
-        for name in ("charts", "crds"):
+        for name in ("charts", "crds", "examples"):
             os.symlink(os.path.join(programs.TREE, name), os.path.join(folder, name))
         tools = [programs.folder("kubernetes"), programs.folder("cluster"),
                  os.path.dirname(taas.CLI), programs.SYSTEM_PATH]

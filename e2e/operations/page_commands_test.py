@@ -16,6 +16,8 @@ from scenario import Scenario
 
 TEAMS = ("team-a", "team-b")
 JOBS = "count/trainingjobs.taas.dev"
+# Of helm.md; in a namespace that a release for some namespaces does not look at.
+MAIN_JOB = "The main job on your cluster"
 
 
 class PageScenario(Scenario):
@@ -43,6 +45,16 @@ class OperationsCommandsTest(PageScenario):
         with open(os.path.join(self.folder, "jobs.yaml"), encoding="utf-8") as file:
             self.assertIn("namespace: " + self.namespace, file.read())
         self.assertEqual(self.guide.left(), [])
+
+
+class MainJobCommandsTest(PageScenario):
+
+    page = "docs/helm.md"
+
+    def test_data_comes_onto_a_claim_and_the_main_job_learns(self):
+        self.addCleanup(self.kubectl, "delete", "namespace", "ml", "--ignore-not-found")
+        printed = self.guide.follow(MAIN_JOB)
+        self.assertRegex(printed, r"mnist +Succeeded")
 
 
 class HelmCommandsTest(PageScenario):
@@ -75,6 +87,7 @@ class HelmCommandsTest(PageScenario):
         self.follow_notes()
         self.guide.follow("Uninstall")
         self.assertNotIn("trainingjobs.taas.dev", self.kubectl("get", "crd", "-o", "name"))
+        self.guide.followed.add(MAIN_JOB)
         # Those of the first section are followed by push_test.py.
         self.assertEqual(self.guide.left(), [])
 

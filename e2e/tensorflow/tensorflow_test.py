@@ -17,6 +17,7 @@ for _folder in ("e2e/local", "tools/ci"):
 
 # The folders of these must be known first.
 import shards
+import yaml
 from cluster import RUNFILES, Cluster
 
 load_tests = shards.load_tests
@@ -55,6 +56,19 @@ def tf_job(name, container, policy, **replicas):
             },
         },
     }
+
+
+def example(file, name, more=()):
+    """A manifest of examples/tensorflow, under another name and with more arguments."""
+    folder = os.path.dirname(os.path.realpath(
+        os.path.join(RUNFILES, "examples", "tensorflow", "multi_worker.py")))
+    with open(os.path.join(RUNFILES, "examples", "tensorflow", file), encoding="utf-8") as text:
+        manifest = yaml.safe_load(text.read().replace("PYTHON", PYTHON).replace("FOLDER", folder))
+    manifest["metadata"]["name"] = name
+    # The roles share one template.
+    roles = iter(manifest["spec"]["tfReplicaSpecs"].values())
+    next(roles)["template"]["spec"]["containers"][0]["args"] += more
+    return manifest
 
 
 def training_job(name, container, policy, **replicas):
@@ -145,13 +159,7 @@ class TensorFlowTest(unittest.TestCase):
         )
 
     def test_async_tfjob_by_tf_config_survives_a_killed_worker(self):
-        manifest = tf_job(
-            "async-config",
-            program("between_graph.py", "--max_steps=4000"),
-            "OnFailure",
-            PS=1,
-            Worker=2,
-        )
+        manifest = example("between-graph.yaml", "async-config")
         self.start(manifest)
         self.kill_worker_1(manifest, "step ")
         result = self.result(self.finish(manifest))
@@ -198,14 +206,7 @@ class TensorFlowTest(unittest.TestCase):
         self.finish(manifest)
         self.assertGreaterEqual(self.result(log)["accuracy"], 0.95)
 
-    def check_multi_worker(self, make, name, policy):
-        folder = os.path.join(self.cluster.out, name)
-        manifest = make(
-            name,
-            program("multi_worker.py", f"--checkpoint_dir={folder}", "--epochs=30"),
-            policy,
-            Worker=2,
-        )
+    def check_multi_worker(self, manifest):
         self.start(manifest)
         self.kill_worker_1(manifest, "epoch 2 ")
         result = self.result(self.finish(manifest))
@@ -213,10 +214,18 @@ class TensorFlowTest(unittest.TestCase):
         self.assertGreaterEqual(result["accuracy"], 0.9)
 
     def test_multi_worker_mirrored_tfjob_survives_a_killed_worker(self):
-        self.check_multi_worker(tf_job, "mirrored-tfjob", "OnFailure")
+        folder = os.path.join(self.cluster.out, "mirrored-tfjob")
+        self.check_multi_worker(
+            example("multi-worker.yaml", "mirrored-tfjob", [f"--checkpoint_dir={folder}"]))
 
     def test_multi_worker_mirrored_training_job_survives_a_killed_worker(self):
-        self.check_multi_worker(training_job, "mirrored", "OnFailure")
+        folder = os.path.join(self.cluster.out, "mirrored")
+        self.check_multi_worker(training_job(
+            "mirrored",
+            program("multi_worker.py", f"--checkpoint_dir={folder}", "--epochs=30"),
+            "OnFailure",
+            Worker=2,
+        ))
 
 
 if __name__ == "__main__":
