@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/data/columns/feature_columns.h"
 
 namespace taas {
 
@@ -36,6 +37,9 @@ struct ExportOptions {
   int64_t step = 0;
   ExportFormat format = ExportFormat::kSavedModel;
   bool bfloat16 = false;  // Of safetensors.
+  // Of data with feature columns: a SavedModel takes the numbers as they are in the data, and does
+  // this to them first. A quantity each, in their order; empty: none.
+  std::vector<FeatureColumns::Normaliser> normalisers{};
 };
 
 // The file that safetensors are written to: `path` itself if it ends with .safetensors, else

@@ -111,6 +111,14 @@ std::string NodeAdder::AddFloat(const std::string& name, const Shape& shape, flo
   return AddConst(name, std::move(tensor));
 }
 
+std::string NodeAdder::AddFloats(const std::string& name, const std::vector<float>& values) {
+  tf::TensorProto tensor;
+  tensor.set_dtype(tf::DT_FLOAT);
+  *tensor.mutable_tensor_shape() = ShapeProtoOf(Shape({std::ssize(values)}));
+  for (const float value : values) tensor.add_float_val(value);
+  return AddConst(name, std::move(tensor));
+}
+
 std::string NodeAdder::AddTexts(const std::string& name, const Shape& shape,
                                 const std::vector<std::string>& texts) {
   tf::TensorProto tensor;

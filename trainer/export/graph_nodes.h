@@ -49,6 +49,8 @@ class NodeAdder {
                   const std::vector<std::string>& inputs, const Attributes& attributes);
   std::string AddInts(const std::string& name, const Shape& shape,
                       const std::vector<int64_t>& values);
+  // A vector.
+  std::string AddFloats(const std::string& name, const std::vector<float>& values);
   // A tensor of one value everywhere.
   std::string AddFloat(const std::string& name, const Shape& shape, float value);
   std::string AddTexts(const std::string& name, const Shape& shape,

@@ -27,6 +27,7 @@
 
 #include "absl/status/status.h"
 #include "operator/base/file_system.h"
+#include "trainer/export/tensorflow_graph.h"
 #include "trainer/graph/graph.h"
 
 namespace taas {
@@ -41,6 +42,7 @@ struct ServedModel {
   std::string logits;
   // In the order of graph->Variables().
   std::vector<std::span<const float>> values;
+  InputScale scaled{};
 };
 
 absl::Status WriteSavedModel(FileSystem& files, const std::string& dir, const ServedModel& model);

@@ -18,14 +18,19 @@ constexpr std::pair<std::string_view, std::string_view> kSameOps[] = {
 
 class Translator {
  public:
-  Translator(const Graph& graph, NodeAdder* nodes) : graph_(graph), nodes_(*nodes) {}
+  Translator(const Graph& graph, NodeAdder* nodes, const InputScale& scaled)
+      : graph_(graph), nodes_(*nodes), scaled_(scaled) {}
 
   absl::Status AddNode(NodeId id) {
     const Node& node = graph_.nodes()[static_cast<size_t>(id)];
     const absl::Status status = AddOp(id, node);
     return Annotate(status, "export node " + node.name);
   }
-  std::string TensorOf(Value value) const { return tensors_.at(value); }
+  // Of an input what is fed, not what the graph gets.
+  std::string TensorOf(Value value) const {
+    const auto fed = fed_.find(value);
+    return fed == fed_.end() ? tensors_.at(value) : fed->second;
+  }
 
  private:
   absl::Status AddOp(NodeId id, const Node& node) {
@@ -41,7 +46,12 @@ class Translator {
       if (op != ours) continue;
       return done(nodes_.Add(name, std::string(theirs), inputs, {{"T", FloatType()}}));
     }
-    if (op == "Input") return done(AddInput(name, node));
+    if (op == "Input") {
+      const std::string fed = AddInput(name, node);
+      if (node.name != scaled_.input) return done(fed);
+      fed_[{id, 0}] = fed;
+      return done(AddScale(fed));
+    }
     if (op == "Variable") return done(AddVariable(name, node));
     if (op == "MatMul") return done(AddMatMul(name, node, inputs));
     if (op == "BiasAdd") return done(AddBias(name, inputs));
@@ -127,6 +137,18 @@ class Translator {
     const TensorType& type = node.outputs[0];
     return nodes_.Add(name, "Placeholder", {}, {{"dtype", TypeAttr(DataTypeOf(type.dtype))},
                                                 {"shape", ShapeAttr(type.shape)}});
+  }
+
+  std::string AddScale(const std::string& fed) {
+    const auto add = [&](const char* op, const std::string& a, const std::string& b) {
+      return nodes_.Add(nodes_.UniqueName(fed + "/normalise/" + op), op, {a, b},
+                        {{"T", FloatType()}});
+    };
+    const std::string part = fed + "/normalise/";
+    return add("AddV2",
+               add("Mul", fed,
+                   nodes_.AddFloats(nodes_.UniqueName(part + "scale"), scaled_.scale)),
+               nodes_.AddFloats(nodes_.UniqueName(part + "offset"), scaled_.offset));
   }
 
   // With an initializer of zeros, because TensorFlow wants one; a load restores the values.
@@ -229,7 +251,8 @@ class Translator {
 
   const Graph& graph_;
   NodeAdder& nodes_;
-  std::map<Value, std::string> tensors_;
+  const InputScale& scaled_;
+  std::map<Value, std::string> tensors_, fed_;
 };
 
 // What `ends` depend on, in the graph's order, which is topological.
@@ -253,8 +276,9 @@ std::vector<NodeId> Needed(const Graph& graph, const std::vector<Value>& ends) {
 
 absl::StatusOr<std::vector<std::string>> Translate(const Graph& graph,
                                                    const std::vector<Value>& ends,
-                                                   NodeAdder* nodes) {
-  Translator translator(graph, nodes);
+                                                   NodeAdder* nodes,
+                                                   const InputScale& scaled) {
+  Translator translator(graph, nodes, scaled);
   for (const NodeId id : Needed(graph, ends)) RETURN_IF_ERROR(translator.AddNode(id));
   std::vector<std::string> tensors;
   for (const Value end : ends) {

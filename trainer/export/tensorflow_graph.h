@@ -24,11 +24,19 @@
 
 namespace taas {
 
-// Adds what `ends` depend on, in order, and returns the tensors that stand for the ends. Each
-// variable V becomes a resource V that is read by V/Read/ReadVariableOp and set by V/Assign.
+// What is done to an input (float32[batch, n]) before the graph gets it: input * scale + offset.
+struct InputScale {
+  std::string input;  // Its name; empty: there is none.
+  std::vector<float> scale, offset;  // n each.
+};
+
+// Adds what `ends` depend on, in order, and returns the tensors that stand for the ends, of an input
+// what is fed. Each variable V becomes a resource V that is read by V/Read/ReadVariableOp and set by
+// V/Assign.
 absl::StatusOr<std::vector<std::string>> Translate(const Graph& graph,
                                                    const std::vector<Value>& ends,
-                                                   NodeAdder* nodes);
+                                                   NodeAdder* nodes,
+                                                   const InputScale& scaled = {});
 
 }  // namespace taas
 

@@ -206,6 +206,33 @@ class TensorFlowTest(unittest.TestCase):
             self.assert_near(theirs[loader]["predictions"], values, loader)
         self.assertIn("loss", self.use("eval", config))
 
+    def test_numbers_of_columns_are_fed_as_the_data_has_them(self):
+        """Symptom: the SavedModel of a table wanted them normalised, which no page said."""
+        table = os.path.join(self.dir, "table.csv")
+        rows = [[20 + i % 40, 1000.0 * (i * 7 % 90)] for i in range(200)]
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("age,income,y\n")
+            file.writelines(f"{age},{income},{int(income > 45_000)}\n" for age, income in rows)
+        names = ("age", "income")
+        columns = [{"name": "age", "type": "numeric", "normalise": {"scale": 0.1, "offset": -4}},
+                   {"name": "income", "type": "numeric",
+                    "normalise": {"scale": 4e-5, "offset": -2}}]
+        data = {"format": "csv", "train": {"files": [table]}, "csv": {"labelColumn": "y"},
+                "columns": columns}
+        at_the_end = os.path.join(self.dir, "at_the_end")
+        config = self.train({"name": "mlp", "hidden": [8]}, classes=2, data=data,
+                            export={"format": "savedModel", "dir": at_the_end})
+        self.use("export", config, "--format", "savedModel", "--to", self.saved_model)
+        rows = rows[:EXAMPLES]
+        lines = "".join(json.dumps(dict(zip(names, row))) + "\n" for row in rows)
+        ours = [json.loads(line)["probabilities"] for line in
+                self.use("predict", config, "--input", "-", stdin=lines).splitlines()]
+        self.assertGreater(max(flat(ours)) - min(flat(ours)), 0.5)
+        for self.saved_model in (self.saved_model, at_the_end):
+            theirs = self.load(rows)
+            for loader in ("new", "old"):
+                self.assert_near(theirs[loader]["probabilities"], ours, loader)
+
     def test_the_end_of_a_training_exports(self):
         self.train({"name": "softmax"}, classes=4,
                    export={"format": "savedModel", "dir": self.saved_model})

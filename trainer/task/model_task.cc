@@ -207,11 +207,13 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
                      GradientWork::Make(towers->session(copy), clip, config.loss_scale));
     work.push_back(std::move(made));
   }
+  ASSIGN_OR_RETURN(const auto columns, ColumnsOf(nlohmann::json::parse(config.data)));
   return std::unique_ptr<ModelTask>(new ModelTask(
       {.runtime = runtime,
        .files = files,
        .export_format = config.export_format,
        .export_dir = config.export_dir,
+       .normalisers = columns ? columns->normalisers() : std::vector<FeatureColumns::Normaliser>(),
        .data = std::move(data),
        .model = std::make_unique<const Model>(std::move(model)),
        .inference = std::make_unique<const Model>(std::move(inference)),
@@ -244,6 +246,7 @@ ModelTask::ModelTask(Parts parts)
       files_(parts.files),
       export_format_(std::move(parts.export_format)),
       export_dir_(std::move(parts.export_dir)),
+      normalisers_(std::move(parts.normalisers)),
       data_(std::move(parts.data)),
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
@@ -454,7 +457,8 @@ absl::Status ModelTask::Export(int64_t step, const std::vector<TensorRef>& varia
                               {.model = served_.get(),
                                .values = std::move(values),
                                .step = step,
-                               .format = format}))
+                               .format = format,
+                               .normalisers = normalisers_}))
       .With("spec.trainer.export");
   Log(LogLevel::kInfo, "model exported", {{"format", export_format_}, {"dir", export_dir_}});
   return absl::OkStatus();

@@ -369,6 +369,14 @@ absl::StatusOr<int64_t> FeatureColumns::EncodeId(const Column& column,
   return EncodeText(column, text);
 }
 
+std::vector<FeatureColumns::Normaliser> FeatureColumns::normalisers() const {
+  std::vector<Normaliser> all;
+  for (const Column& column : columns_) {
+    if (column.type == ColumnType::kNumeric) all.push_back({column.scale, column.offset});
+  }
+  return all;
+}
+
 absl::Status FeatureColumns::Encode(std::span<const SourceValue> values,
                                     std::vector<float>* quantities,
                                     std::vector<int64_t>* ids) const {

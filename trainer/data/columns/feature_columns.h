@@ -73,6 +73,12 @@ class FeatureColumns {
   const std::vector<ColumnShape>& shapes() const { return shapes_; }
   // How many columns are ids; all others are quantities.
   int64_t ids() const { return ids_; }
+  // What becomes of the number of each quantity, in their order: number * scale + offset.
+  struct Normaliser {
+    float scale = 1;
+    float offset = 0;
+  };
+  std::vector<Normaliser> normalisers() const;
 
   // values[i] is that of sources()[i]. Appends a number for each column, in their order, to those
   // of its kind; none after an error.
