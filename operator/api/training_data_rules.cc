@@ -79,7 +79,7 @@ std::vector<RuleTwin> RecordRules() {
   const std::string at = "spec.trainer.data.tfrecord";
   return {
       {at, "is none of the features", ".label", LabelIsAFeature},
-      {at + ".features[]", "bytes are decoded, other types are numbers", ".decode",
+      {at + ".features[]", "bytes needs decode, raw or text; other types take none", ".decode",
        [](const Json& self, const Json*) {
          return (ValueAt(self, {"dtype"}) == "bytes") == self.contains("decode");
        }},

@@ -1,7 +1,9 @@
 #include "operator/base/command_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -14,6 +16,39 @@ namespace {
 // CLI11 takes a vector from its end.
 std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
   return {arguments.rbegin(), arguments.rend()};
+}
+
+std::string WithDashes(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+// Long names of the program and its commands, by how they are with dashes only.
+void AddLongNames(const CLI::App* app, std::multimap<std::string, std::string>* names) {
+  for (const CLI::Option* option : app->get_options()) {
+    for (const std::string& name : option->get_lnames()) names->emplace(WithDashes(name), name);
+  }
+  for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; })) {
+    AddLongNames(command, names);
+  }
+}
+
+// "--learning-rate" where the name is --learning_rate, and the other way round: training programs
+// have both customs, and nobody remembers which has which.
+std::vector<std::string> WithKnownSpelling(const CLI::App* app,
+                                           std::vector<std::string> arguments) {
+  std::multimap<std::string, std::string> names;
+  AddLongNames(app, &names);
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) continue;
+    const size_t end = std::min(argument.find('='), argument.size());
+    const std::string name = argument.substr(2, end - 2);
+    const auto [first, last] = names.equal_range(WithDashes(name));
+    const bool known = std::any_of(first, last, [&](const auto& one) { return one.second == name; });
+    if (first != last && !known) argument.replace(2, end - 2, first->second);
+  }
+  return arguments;
 }
 
 // Refuses what is no number and what `fits` does not take. CLI11's own sentence names all digits of
@@ -295,7 +330,7 @@ std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments,
                                       const Output& output) {
   if (const auto ended = AnswerHelp(app_, arguments, output.out, output.err)) return ended;
   try {
-    app_->parse(Reversed(arguments));
+    app_->parse(Reversed(WithKnownSpelling(app_, arguments)));
   } catch (const CLI::ParseError& error) {
     return AnswerParseError(app_, error, arguments, output.out, output.err);
   }

@@ -90,6 +90,22 @@ TEST_F(CommandLineTest, WhatIsNotGivenKeepsItsValue) {
   EXPECT_EQ(flag, false);
 }
 
+// Symptom: `taas` has --learning-rate and `taas-trainer` --learning_rate, and each refused the other.
+TEST_F(CommandLineTest, DashesAndUnderscoresOfANameAreTheSame) {
+  double rate = 0;
+  int steps = 0;
+  std::string text;
+  program_.AddOption("--learning_rate", &rate, "");
+  Command command = program_.AddCommand({.name = "go"});
+  command.AddOption("--max-steps", &steps, "");
+  command.AddOption("TEXT", &text, "");
+  EXPECT_EQ(Parse({"--learning-rate=0.5", "go", "--max_steps", "7", "--", "--max_steps"}),
+            std::nullopt);
+  EXPECT_EQ(rate, 0.5);
+  EXPECT_EQ(steps, 7);
+  EXPECT_EQ(text, "--max_steps") << "behind -- nothing is a name";
+}
+
 TEST_F(CommandLineTest, AFlagMayHaveANameThatMeansFalse) {
   bool follow = true;
   program_.AddFlag("--follow,!--detach", &follow, "");
@@ -234,8 +250,8 @@ TEST_F(CommandLineTest, WrongUsageIsToldInOneFormAndIsOneExitCode) {
       {{"mnist", "--none"}, "there is no option --none"},
       {{"mnist", "--nmber", "3"}, "there is no option --nmber; did you mean --number?"},
       {{"mnist", "--nmber=3"}, "there is no option --nmber; did you mean --number?"},
-      {{"--learning-rate", "1"}, "there is no option --learning-rate; did you mean "
-                                 "--learning_rate?"},
+      {{"--learning-rat", "1"}, "there is no option --learning-rat; did you mean "
+                                "--learning_rate?"},
       {{"mnist", "-number", "3"}, "there is no option -number; did you mean --number, with two "
                                   "dashes?"},
       {{"mnist", "more"}, "\"more\" is one word too many: beside options it takes JOB"},

@@ -37,6 +37,11 @@ std::string Plain(std::string_view line) {
   return plain.substr(first, plain.find_last_not_of(' ') - first + 1);
 }
 
+// What our programs end a complaint about their usage with: the line before it says what is wrong.
+bool IsHintAtHelp(std::string_view line) {
+  return line.starts_with("Run `") && line.ends_with("--help` for more information.");
+}
+
 // Those that say something, the last one first.
 std::vector<std::string> LinesFromTheEnd(std::string_view text) {
   std::vector<std::string> lines;
@@ -46,7 +51,7 @@ std::vector<std::string> LinesFromTheEnd(std::string_view text) {
     const size_t begin = end == std::string_view::npos ? 0 : end + 1;
     std::string line = Plain(text.substr(begin));
     text = text.substr(0, begin == 0 ? 0 : end);
-    if (line.empty()) continue;
+    if (line.empty() || (lines.empty() && IsHintAtHelp(line))) continue;
     bytes += line.size();
     lines.push_back(std::move(line));
   }

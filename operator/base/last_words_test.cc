@@ -11,6 +11,13 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+// Symptom: the message of a misspelt flag began with "Run `taas-trainer --help` for more information".
+TEST(LastWordsTest, WhatIsWrongCountsAndNotTheHintAtTheHelp) {
+  EXPECT_EQ(LastWords("loading\ntaas-trainer: there is no option --lr\n"
+                      "Run `taas-trainer --help` for more information.\n"),
+            "taas-trainer: there is no option --lr (after: loading)");
+}
+
 // Symptom: of a program that failed with a long traceback the message held the first 500 bytes of
 // what was kept of its log, and not the exception.
 TEST(LastWordsTest, TheExceptionComesFirstAndWhatLedToItBehindIt) {

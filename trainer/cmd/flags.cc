@@ -274,7 +274,9 @@ absl::Status SetData(FileSystem& files, const std::string& dir, Json& json) {
   if (!train) {
     return absl::NotFoundError("--data_dir " + dir +
                                ": there is no train-images-idx3-ubyte.gz (nor train-images.gz); "
-                               "`taas-trainer data fetch mnist " + dir + "` lays the files there");
+                               "`taas-trainer data fetch mnist " + dir + "` lays the files there. "
+                               "For a text or a table say format and files with --config FILE "
+                               "(spec.trainer.data)");
   }
   json["data"] = {{"format", "idx"}, {"train", *train}};
   ASSIGN_OR_RETURN(const auto test, FindIdx(files, dir, "test", "t10k"));

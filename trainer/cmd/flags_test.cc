@@ -211,7 +211,7 @@ TEST_F(FlagsTest, ANameThatThereIsNotIsToldWithTheOneThatWasMeant) {
     const char* said;
   } kCases[] = {
       {"--larning_rate=1", "there is no option --larning_rate; did you mean --learning_rate?"},
-      {"--learning-rate=1", "there is no option --learning-rate; did you mean --learning_rate?"},
+      {"--learning-rat=1", "there is no option --learning-rat; did you mean --learning_rate?"},
       {"--model=lent", "--model: \"lent\" is none of gpt2, layers, lenet, linear, lstm, mlp, "
                        "resnet20, resnet50, softmax, wideDeep; did you mean \"lenet\"?"},
       {"--optimizer=adm", "; did you mean \"adam\"?"},
