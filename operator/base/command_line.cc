@@ -45,7 +45,8 @@ std::vector<std::string> WithKnownSpelling(const CLI::App* app,
     const size_t end = std::min(argument.find('='), argument.size());
     const std::string name = argument.substr(2, end - 2);
     const auto [first, last] = names.equal_range(WithDashes(name));
-    const bool known = std::any_of(first, last, [&](const auto& one) { return one.second == name; });
+    const bool known =
+        std::any_of(first, last, [&](const auto& one) { return one.second == name; });
     if (first != last && !known) argument.replace(2, end - 2, first->second);
   }
   return arguments;

@@ -90,7 +90,7 @@ TEST_F(CommandLineTest, WhatIsNotGivenKeepsItsValue) {
   EXPECT_EQ(flag, false);
 }
 
-// Symptom: `taas` has --learning-rate and `taas-trainer` --learning_rate, and each refused the other.
+// Symptom: `taas` has --learning-rate, `taas-trainer` --learning_rate; each refused the other.
 TEST_F(CommandLineTest, DashesAndUnderscoresOfANameAreTheSame) {
   double rate = 0;
   int steps = 0;

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// Symptom: the message of a misspelt flag began with "Run `taas-trainer --help` for more information".
+// Symptom: the message of a misspelt flag began with "Run `taas-trainer --help` for more".
 TEST(LastWordsTest, WhatIsWrongCountsAndNotTheHintAtTheHelp) {
   EXPECT_EQ(LastWords("loading\ntaas-trainer: there is no option --lr\n"
                       "Run `taas-trainer --help` for more information.\n"),

@@ -14,7 +14,7 @@ namespace {
 
 // Enough to tell dollars from shares, and a fraction of a second of the widest.
 constexpr int64_t kExamplesSeen = 1'000;
-// No number of a few units, nor a byte's mean: what is larger was hardly meant to be taken as it is.
+// No number of a few units, nor a byte's mean: what is larger was hardly meant as it is.
 constexpr double kLarge = 100;
 // More are counted and not named.
 constexpr int kNamedMax = 3;

@@ -120,7 +120,8 @@ absl::Status AddGraph(const ServedModel& model, NodeAdder* nodes, tf::SignatureD
   std::vector<Value> ends;
   for (const auto& [name, value] : model.inputs) ends.push_back(value);
   for (const auto& [name, value] : model.outputs) ends.push_back(value);
-  ASSIGN_OR_RETURN(const std::vector<std::string> tensors, Translate(graph, ends, nodes, model.scaled));
+  ASSIGN_OR_RETURN(const std::vector<std::string> tensors,
+                   Translate(graph, ends, nodes, model.scaled));
   for (size_t i = 0; i < ends.size(); ++i) {
     const bool input = i < model.inputs.size();
     const std::string& name =

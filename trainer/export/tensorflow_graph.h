@@ -30,9 +30,9 @@ struct InputScale {
   std::vector<float> scale, offset;  // n each.
 };
 
-// Adds what `ends` depend on, in order, and returns the tensors that stand for the ends, of an input
-// what is fed. Each variable V becomes a resource V that is read by V/Read/ReadVariableOp and set by
-// V/Assign.
+// Adds what `ends` depend on, in order, and returns the tensors that stand for the ends, of an
+// input what is fed. Each variable V becomes a resource V that is read by V/Read/ReadVariableOp and
+// set by V/Assign.
 absl::StatusOr<std::vector<std::string>> Translate(const Graph& graph,
                                                    const std::vector<Value>& ends,
                                                    NodeAdder* nodes,

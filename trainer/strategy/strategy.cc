@@ -28,9 +28,10 @@ absl::Status CheckRanks(const Strategy& strategy, const ClusterSpec& cluster) {
 
 absl::Status CheckServers(const Strategy& strategy, const ClusterSpec& cluster) {
   if (cluster.alone() || cluster.count("ps") > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError("strategy.type " + std::string(strategy.name) +
-                                    ": the cluster in TF_CONFIG has no ps: give it one, or train by "
-                                    "AllReduce, which needs none (--strategy=AllReduce)");
+  return absl::InvalidArgumentError(
+      "strategy.type " + std::string(strategy.name) +
+      ": the cluster in TF_CONFIG has no ps: give it one, or train by AllReduce, which needs none "
+      "(--strategy=AllReduce)");
 }
 
 TrainerRole RoleOfOneProcess(const TrainerConfig&, const ClusterSpec&) {

@@ -26,7 +26,8 @@ TEST(TestDataTest, TheTestSetIsAnotherAndTheRestAsItWas) {
                             "test": {"files": ["held-out.txt"]}, "text": {"context": 8}})"));
   EXPECT_EQ(Of(R"({"format": "csv", "train": {"files": ["a"]}, "test": {"files": ["b"]}})",
                {.input = "c"}),
-            json::parse(R"({"format": "csv", "train": {"files": ["a"]}, "test": {"files": ["c"]}})"));
+            json::parse(R"({"format": "csv", "train": {"files": ["a"]},
+                            "test": {"files": ["c"]}})"));
   EXPECT_EQ(Of(R"({"train": {"images": "a", "labels": "b"}})", {.input = "c", .labels = "d"}),
             json::parse(R"({"train": {"images": "a", "labels": "b"},
                             "test": {"images": "c", "labels": "d"}})"));
