@@ -129,7 +129,7 @@ web_digest() {
 npm_packages() {
   local folder=$1
   cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-from" && return
-  say "installing the packages of ${folder#"$root"/} (half a minute)"
+  say "installing the packages of ${folder#"$root"/} (half a minute to three)"
   (cd "$folder" && npm ci --no-audit --no-fund --prefer-offline --loglevel=error)
   cp "$folder/package-lock.json" "$folder/node_modules/.installed-from"
 }

@@ -74,12 +74,21 @@ absl::StatusOr<Buffer> AllocateFor(Device& device, MemoryUse use, size_t bytes, 
 void LogUses(const MemoryUses& uses, const Device& device) {
   const auto text = [&](MemoryUse use) { return BytesText(uses[use]); };
   const size_t planned = uses.of_device();
+  const std::string said = "memory of the training: " + BytesText(planned) + " planned";
   const std::optional<MemoryLevel> level = device.memory_level();
-  const auto field = [](const std::optional<MemoryLevel>& known, size_t bytes) {
-    return known ? BytesText(bytes) : std::string("unknown");
-  };
-  const MemoryLevel at = level.value_or(MemoryLevel());
-  Log(LogLevel::kInfo, "memory of the training: " + BytesText(planned) + " planned",
+  if (!level.has_value()) {
+    // A processor, whose memory others tell of.
+    Log(LogLevel::kInfo, said,
+        {{"device", device.name()},
+         {"plannedBytes", std::to_string(planned)},
+         {NameOf(MemoryUse::kVariables), text(MemoryUse::kVariables)},
+         {NameOf(MemoryUse::kSlots), text(MemoryUse::kSlots)},
+         {NameOf(MemoryUse::kGradients), text(MemoryUse::kGradients)},
+         {NameOf(MemoryUse::kActivations), text(MemoryUse::kActivations)},
+         {NameOf(MemoryUse::kInputs), text(MemoryUse::kInputs)}});
+    return;
+  }
+  Log(LogLevel::kInfo, said,
       {{"device", device.name()},
        {"plannedBytes", std::to_string(planned)},
        {NameOf(MemoryUse::kVariables), text(MemoryUse::kVariables)},
@@ -91,9 +100,9 @@ void LogUses(const MemoryUses& uses, const Device& device) {
        {NameOf(MemoryUse::kOther), text(MemoryUse::kOther)},
        {NameOf(MemoryUse::kPinned), text(MemoryUse::kPinned)},
        // Of other processes, too: nobody tells them from the context before there is one.
-       {"context", field(level, Less(at.total, at.free_at_start))},
-       {"libraries", field(level, Less(Less(at.free_at_start, at.free), planned))},
-       {"free", field(level, at.free)}});
+       {"context", BytesText(Less(level->total, level->free_at_start))},
+       {"libraries", BytesText(Less(Less(level->free_at_start, level->free), planned))},
+       {"free", BytesText(level->free)}});
 }
 
 }  // namespace taas
