@@ -91,7 +91,7 @@ TEST_F(AskRanksTest, OfTheLocalClusterThePodIsOnThisMachine) {
 
 TEST_F(AskRanksTest, WhereNobodyMayAskTheTableIsThereWithoutThem) {
   page_code_ = 403;
-  page_ = R"({"reason":"Forbidden","message":"pods \"ring-chief-0:2223\" is forbidden","code":403})";
+  page_ = R"({"reason":"Forbidden","message":"pods \"ring-chief-0\" is forbidden","code":403})";
   EXPECT_EQ(Run({"top", "job", "ring"}), 0);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("ring-chief-0"), Not(HasSubstr("COMPUTE"))));
   EXPECT_THAT(err_.str(), AllOf(HasSubstr("ask ring-chief-0 what the time of its ranks goes to"),

@@ -1,7 +1,7 @@
 // What a job asks for, holds and uses, and what the time of its ranks goes to: `taas top job`.
 //
-// Pure. Ownership: values. Threads: any. Errors: none; what is not known is left out of the JSON and
-// reads "-" in a table.
+// Pure. Ownership: values. Threads: any. Errors: none; what is not known is left out of the JSON
+// and reads "-" in a table.
 //
 //   JobUse use = UseOf(job, pods);
 //   io.out << JobUseTable({use}, /*with_namespace=*/false) << "\n" << RankTable(times);
@@ -44,8 +44,8 @@ struct JobUseDetail {
   std::vector<PodUse> pods;
   std::optional<RankTimes> times;
 };
-// {"jobs": [{"namespace": …, "name": …, "gpus": {"asked": 2, "held": 2}, …}]}; with `detail` its
-// one job has "replicas", and "ranks" and "slowest" where they are told.
+// {"jobs": [{"namespace": …, "name": …, "gpus": {"asked": 2, "held": 2}, …}]}; with `detail`
+// its one job has "replicas", and "ranks" and "slowest" where they are told.
 std::string JobUseJson(const std::vector<JobUse>& jobs, const JobUseDetail* detail);
 
 }  // namespace taas

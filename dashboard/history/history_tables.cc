@@ -274,8 +274,9 @@ absl::StatusOr<std::optional<HistoryRecord>> HistoryTables::Load(const std::stri
   ASSIGN_OR_RETURN(
       SqlStatement find,
       file_->Prepare("SELECT j.uid, j.over_at, j.deleted, j.unseen, b.row, b.detail, b.manifest,"
-                     " s.curves, j.id, b.checkpoints FROM jobs j JOIN bodies b ON b.job = j.id LEFT JOIN series s"
-                     " ON s.job = j.id WHERE j.uid = ? AND j.over_at IS NOT NULL"));
+                     " s.curves, j.id, b.checkpoints FROM jobs j JOIN bodies b ON b.job = j.id"
+                     " LEFT JOIN series s ON s.job = j.id"
+                     " WHERE j.uid = ? AND j.over_at IS NOT NULL"));
   ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
   if (!found) return std::nullopt;
   HistoryRecord record{.row = RowAt(find), .detail = find.Text(5)};

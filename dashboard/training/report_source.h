@@ -1,8 +1,8 @@
 // What the trainer of a job says of itself, while somebody looks: the chief's /status, or worker
 // 0's where there is no chief.
 //
-// The other end is a program of the user's: what it answers is checked (trainer_report.h). An answer
-// serves everybody who asks within kLately.
+// The other end is a program of the user's: what it answers is checked (trainer_report.h). An
+// answer serves everybody who asks within kLately.
 //
 // Ownership: transport and executor outlive it. Threads: the executor's only; `done` may be called
 // inside the call. Errors: none; a reply without a report says why.

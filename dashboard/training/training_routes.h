@@ -46,7 +46,8 @@ class TrainingRoutes {
   const Context context_;
 };
 
-// A TrainingFacts of dashboard/web. `recorded`: what the history has of its checkpoints; "": nothing.
+// A TrainingFacts of dashboard/web. `recorded`: what the history has of its checkpoints; "":
+// nothing.
 std::string TrainingText(const WatchedJob& job, const ReportReply& reply,
                          const CheckpointList& list, const std::string& recorded);
 
