@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "cli/allocation.h"
+#include "cli/ask_ranks.h"
 #include "cli/job_ref.h"
+#include "cli/job_use.h"
 #include "cli/seen_job.h"
-#include "cli/table.h"
 #include "cli/verbs.h"
-#include "operator/api/dialect.h"
 #include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
@@ -25,6 +25,7 @@ namespace taas {
 namespace {
 
 constexpr char kNodesPath[] = "/api/v1/nodes";
+constexpr char kJson[] = "json";
 constexpr char kMetricsPath[] = "/apis/metrics.k8s.io/v1beta1";
 
 struct TopFlags {
@@ -33,6 +34,7 @@ struct TopFlags {
   bool all_namespaces = false;
   bool pods = false;
   std::string gpu_resource = "nvidia.com/gpu";
+  std::string output = "table";  // Of jobs.
 };
 
 // What the metrics API says, by "NAMESPACE/NAME". A cluster without it, as one has it that runs no
@@ -105,68 +107,39 @@ absl::Status TopNode(const CommandIo& io, TopFlags flags) {
   return absl::OkStatus();
 }
 
-// Held: by pods that have a node. Asked: by all that have not ended.
-struct JobUse {
-  SeenJob job;
-  Amounts held;
-  std::optional<Measured> used;
-  int64_t gpus_asked = 0;
-  int running = 0;
-  int pods = 0;
-};
-
-std::string JobUseTable(const std::vector<JobUse>& jobs, bool with_namespace) {
-  std::vector<std::vector<std::string>> rows(1);
-  if (with_namespace) rows[0].emplace_back("NAMESPACE");
-  rows[0].insert(rows[0].end(), {"NAME", "KIND", "STATE", "PODS", "GPUS(ASKED)", "GPUS(HELD)",
-                                 "CPU(HELD)", "MEM(HELD)", "CPU(USED)", "MEM(USED)"});
-  for (const JobUse& use : jobs) {
-    std::vector<std::string> row;
-    if (with_namespace) row.push_back(use.job.meta.ns);
-    row.push_back(use.job.meta.name);
-    row.emplace_back(DialectOf(use.job.kind).kind_name);
-    row.push_back(use.job.StateName());
-    row.push_back(std::to_string(use.running) + "/" + std::to_string(use.pods));
-    row.push_back(std::to_string(use.gpus_asked));
-    row.push_back(std::to_string(use.held.gpus));
-    row.push_back(CpuText(use.held.milli_cpu));
-    row.push_back(MemoryText(use.held.memory));
-    for (std::string& cell : MeasuredCells(use.used)) row.push_back(std::move(cell));
-    rows.push_back(std::move(row));
-  }
-  return FormatTable(rows);
+// What a job's ranks tell; what goes wrong is said, and the rest is shown without it.
+std::optional<RankTimes> TimesOf(const CommandIo& io, ApiClient& api, const FoundJob& found) {
+  if (!TrainsByAllReduce(found.json)) return std::nullopt;
+  absl::StatusOr<std::optional<RankTimes>> times = AskRanks(api, found.job);
+  if (times.ok()) return *std::move(times);
+  io.err << times.status().message() << "; the table goes without it\n";
+  return std::nullopt;
 }
 
-JobUse UseOf(SeenJob job, const std::vector<PodUse>& pods) {
-  JobUse use{.job = std::move(job), .held = {}, .used = {}};
+absl::Status TopOneJob(const CommandIo& io, const TopFlags& flags, ApiClient& api,
+                       const std::vector<PodUse>& pods) {
+  ASSIGN_OR_RETURN(const FoundJob found, FindJob(api, flags.cluster.ns, flags.name));
+  JobUseDetail detail;
   for (const PodUse& pod : pods) {
-    if (pod.ended || pod.job_uid != use.job.meta.uid) continue;
-    ++use.pods;
-    use.gpus_asked += pod.asked.gpus;
-    if (pod.node.empty()) continue;
-    if (pod.state == "Running") ++use.running;
-    use.held.gpus += pod.asked.gpus;
-    use.held.milli_cpu += pod.asked.milli_cpu;
-    use.held.memory += pod.asked.memory;
-    AddMeasured(pod.used, &use.used);
+    if (pod.job_uid == found.job.meta.uid) detail.pods.push_back(pod);
   }
-  return use;
+  detail.times = TimesOf(io, api, found);
+  const std::vector<JobUse> uses = {UseOf(found.job, pods)};
+  if (flags.output == kJson) {
+    io.out << JobUseJson(uses, &detail);
+    return absl::OkStatus();
+  }
+  io.out << JobUseTable(uses, false);
+  if (!detail.pods.empty()) io.out << "\n" << PodTable(detail.pods);
+  if (detail.times.has_value()) io.out << "\n" << RankTable(*detail.times);
+  return absl::OkStatus();
 }
 
 absl::Status TopJob(const CommandIo& io, TopFlags flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
   const std::string ns = flags.all_namespaces ? "" : flags.cluster.ns;
   ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(io, *api, ns, flags.gpu_resource));
-  if (!flags.name.empty()) {
-    ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, flags.name));
-    std::vector<PodUse> own;
-    for (const PodUse& pod : pods) {
-      if (pod.job_uid == found.job.meta.uid) own.push_back(pod);
-    }
-    io.out << JobUseTable({UseOf(found.job, pods)}, false);
-    if (!own.empty()) io.out << "\n" << PodTable(own);
-    return absl::OkStatus();
-  }
+  if (!flags.name.empty()) return TopOneJob(io, flags, *api, pods);
   std::vector<JobUse> uses;
   RETURN_IF_ERROR(ListJobs(*api, ns, {std::begin(kJobKinds), std::end(kJobKinds)}, "",
                            [&](JobKind kind, std::string_view json) -> absl::Status {
@@ -175,14 +148,15 @@ absl::Status TopJob(const CommandIo& io, TopFlags flags) {
                              uses.push_back(UseOf(std::move(job), pods));
                              return absl::OkStatus();
                            }));
-  if (uses.empty()) {
+  if (uses.empty() && flags.output != kJson) {
     io.err << "No jobs" << (ns.empty() ? "" : " in namespace " + ns) << ".\n";
     return absl::OkStatus();
   }
   std::stable_sort(uses.begin(), uses.end(), [](const JobUse& a, const JobUse& b) {
     return a.held.gpus > b.held.gpus;
   });
-  io.out << JobUseTable(uses, flags.all_namespaces);
+  io.out << (flags.output == kJson ? JobUseJson(uses, nullptr)
+                                   : JobUseTable(uses, flags.all_namespaces));
   return absl::OkStatus();
 }
 
@@ -240,6 +214,10 @@ void AddTopCommand(Command& app, const CommandIo& io, int* exit_code) {
         verb.AddFlag("-d,--details", &flags->pods, "Also the pods of each node");
       } else {
         verb.AddFlag("-A,--all-namespaces", &flags->all_namespaces, "In all namespaces");
+      }
+      if (shown.show == TopJob) {
+        verb.AddOption("-o,--output", &flags->output, "table or json (default: table)")
+            .OneOf({"table", kJson});
       }
       verb.AddOption("--gpu-resource", &flags->gpu_resource,
                      "What a GPU is called (default: nvidia.com/gpu)");

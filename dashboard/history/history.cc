@@ -64,6 +64,7 @@ HistorySource SourceOf(const History::Context& context, History::Eyes eyes) {
               },
           .fetch_series = std::move(eyes.fetch_series),
           .fetch_files = std::move(eyes.fetch_files),
+          .fetch_checkpoints = std::move(eyes.fetch_checkpoints),
           .fetch_tails = TailsFrom(context, cache)};
 }
 
@@ -98,6 +99,13 @@ void History::Start(Eyes eyes) {
                                .own = context_.own,
                                .source = SourceOf(context_, std::move(eyes))});
   recorder_->Start();
+}
+
+void History::Checkpoints(const std::string& uid,
+                          std::function<void(std::string checkpoints)> done) {
+  store_.Checkpoints(uid, [done = std::move(done)](const absl::StatusOr<std::string>& seen) {
+    done(seen.value_or(""));
+  });
 }
 
 void History::Curves(const std::string& uid, std::function<void(std::string answer)> done) {

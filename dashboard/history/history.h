@@ -40,6 +40,7 @@ class History {
     const Board& board;
     decltype(HistorySource::fetch_series) fetch_series;
     decltype(HistorySource::fetch_files) fetch_files = nullptr;
+    decltype(HistorySource::fetch_checkpoints) fetch_checkpoints = nullptr;
   };
 
   History(const Context& context, HistoryStore::Options options);
@@ -50,6 +51,8 @@ class History {
   void AddTo(RouteTable* table) { routes_.AddTo(table); }
   // The recorded curves of a job that the caller may see, as a SeriesAnswer; "": there are none.
   void Curves(const std::string& uid, std::function<void(std::string answer)> done);
+  // Its checkpoints as they were last seen, as a JobCheckpoints; "": none were.
+  void Checkpoints(const std::string& uid, std::function<void(std::string checkpoints)> done);
   // Writes what waits and ends its thread. Once the executor has stopped; idempotent.
   void Close();
 

@@ -81,6 +81,12 @@ struct HistoryLastPoints {
   LastPoints points;
 };
 
+// A JobCheckpoints of dashboard/web, as it was last seen.
+struct HistoryCheckpoints {
+  std::string uid;
+  std::string json;
+};
+
 struct HistoryLine {
   std::string t;  // ISO 8601 in UTC; empty: unknown.
   std::string l;
@@ -106,7 +112,7 @@ struct HistoryGone {
 
 using HistoryChange =
     std::variant<HistoryJob, HistoryManifest, HistorySeries, HistoryFiles, HistoryLastPoints,
-                 HistoryLog, HistoryGone>;
+                 HistoryLog, HistoryGone, HistoryCheckpoints>;
 
 // A job that may still exist in the cluster, as far as the history knows.
 struct HistoryOpen {
@@ -165,6 +171,7 @@ struct HistoryRecord {
   std::vector<std::string> events;  // Oldest first.
   std::string manifest;             // Empty: none is known, or it was not asked for.
   std::string curves;               // Of JoinCurves (history_series.h); empty: none.
+  std::string checkpoints;          // Of HistoryCheckpoints; empty: none were seen.
   std::vector<HistoryTail> logs;
 };
 

@@ -36,6 +36,7 @@ constexpr const char* kSteps[] = {
     "CREATE TABLE series (job INTEGER PRIMARY KEY, curves BLOB NOT NULL);"
     "CREATE TABLE logs (job INTEGER NOT NULL, replica TEXT NOT NULL, pod_number INTEGER NOT NULL,"
     " tail BLOB NOT NULL, PRIMARY KEY (job, replica));",
+    "ALTER TABLE bodies ADD COLUMN checkpoints TEXT NOT NULL DEFAULT '';",
 };
 
 // Made by us it is private from its first moment; SQLite gives the -wal the mode of the file.

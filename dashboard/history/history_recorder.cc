@@ -148,6 +148,7 @@ void HistoryRecorder::Look(const WatchedJob& job) {
   if (ends) {
     KeepLastPoints(job);
     FetchFiles(Share(job), pods);
+    FetchCheckpoints(Share(job), pods);
   }
   if (known.over && !known.settled && known.settle_steps == 0) {
     known.settle_steps = kSettleSteps;
@@ -189,6 +190,7 @@ void HistoryRecorder::OnGone(const WatchedJob& job) {
                        {.deleted = now, .settled = true}));
     KeepLastPoints(job);
     FetchFiles(Share(job), pods);
+    FetchCheckpoints(Share(job), pods);
     // Its pods are being ended; for a moment they still answer.
     if (AnyRuns(pods)) FetchSeries(Share(job), pods);
   }
@@ -212,6 +214,7 @@ void HistoryRecorder::Settle() {
     known.settled = --known.settle_steps == 0;
     // What the evaluator wrote after the training's end.
     if (known.settled) FetchFiles(job, pods);
+    if (known.settled) FetchCheckpoints(job, pods);
     Record(*job, pods, &known);
     if (!known.settled) settling_.emplace(now + kSettle, uid);
   }
@@ -358,7 +361,23 @@ void HistoryRecorder::FetchFiles(const HistorySource::JobPtr& job, const Pods& p
   });
 }
 
+void HistoryRecorder::FetchCheckpoints(const HistorySource::JobPtr& job, const Pods& pods) {
+  if (source_.fetch_checkpoints == nullptr || job->checkpoint_dir.empty()) return;
+  series_calls_.Add([this, job, pods](const HistoryCalls::Ended& ended) {
+    source_.fetch_checkpoints(job, pods, [this, alive = std::weak_ptr<bool>(alive_), job,
+                                          ended](std::string checkpoints) {
+      if (alive.lock() == nullptr) return;
+      if (!checkpoints.empty()) {
+        store_.Put(HistoryCheckpoints{job->meta.uid, std::move(checkpoints)});
+      }
+      ended();
+    });
+  });
+}
+
+// Whoever tells the curves tells the checkpoints, too.
 void HistoryRecorder::FetchSeries(const HistorySource::JobPtr& job, Pods pods) {
+  FetchCheckpoints(job, pods);
   series_calls_.Add([this, job, pods = std::move(pods)](const HistoryCalls::Ended& ended) {
     source_.fetch_series(job, pods, [this, alive = std::weak_ptr<bool>(alive_), job,
                                      ended](absl::StatusOr<std::string> answer) {

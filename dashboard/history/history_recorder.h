@@ -60,6 +60,11 @@ struct HistorySource {
   std::function<void(const JobPtr& job, const Pods& pods,
                      std::function<void(std::string curves)> done)>
       fetch_files = nullptr;
+  // The job's checkpoints as they are now, as a JobCheckpoints of dashboard/web; "": nobody says.
+  // Null: nobody is asked.
+  std::function<void(const JobPtr& job, const Pods& pods,
+                     std::function<void(std::string checkpoints)> done)>
+      fetch_checkpoints = nullptr;
   // The last kLogTailLines of each pod, by its name; those that cannot be read are left out.
   std::function<void(const JobPtr& job, const Pods& pods,
                      std::function<void(std::vector<HistoryTail> tails)> done)>
@@ -143,6 +148,7 @@ class HistoryRecorder {
   void KeepLastPoints(const WatchedJob& job);
   void FetchFiles(const HistorySource::JobPtr& job, const Pods& pods);
   void FetchSeries(const HistorySource::JobPtr& job, Pods pods);
+  void FetchCheckpoints(const HistorySource::JobPtr& job, const Pods& pods);
 
   Executor& executor_;
   HistoryStore& store_;

@@ -35,6 +35,7 @@ struct FakeCluster {
   std::set<std::string> namespaces = {"ml"};
   std::string curves;  // Empty: nobody answers.
   std::string files;   // What the event files have.
+  std::map<std::string, std::string> checkpoints;  // By name of the job.
   bool logs_readable = true;
   std::vector<std::string> series_asked, tails_asked;  // Of which job, of which pod.
 };
@@ -77,6 +78,12 @@ class HistoryRecorderTest : public testing::Test {
             .fetch_files =
                 [this](const JobPtr&, const Pods&, const auto& done) {
                   executor_.Post([done, files = cluster_.files] { done(files); });
+                },
+            .fetch_checkpoints =
+                [this](const JobPtr& job, const Pods&, const auto& done) {
+                  executor_.Post([done, seen = cluster_.checkpoints[job->meta.name]] {
+                    done(seen);
+                  });
                 },
             .fetch_tails =
                 [this](const JobPtr&, const Pods& pods, const auto& done) {
@@ -443,6 +450,29 @@ TEST_F(HistoryRecorderTest, CurvesStayThoughNobodyAnswersAtTheEnd) {
   Change("mnist", JobState::kSucceeded);
   RunFor(minutes(5));
   EXPECT_EQ(json::parse(Load("mnist")->curves)["series"]["loss"].size(), 2u);
+}
+
+TEST_F(HistoryRecorderTest, CheckpointsStayAsTheyWereLastSeen) {
+  WatchedJob& job = AddJob("one", JobState::kRunning);
+  job.checkpoint_dir = "/out";
+  AddPod("one", 0, PodPhase::kRunning);
+  cluster_.checkpoints["one"] = R"({"newest":[{"step":10}]})";
+  AddJob("none", JobState::kRunning);
+  AddPod("none", 0, PodPhase::kRunning);
+  cluster_.checkpoints["none"] = "nobody asks for these";
+  Start();
+  RunFor(seconds(5));
+  // Of the last save nobody has heard.
+  cluster_.checkpoints["one"] = "";
+  Change("one", JobState::kSucceeded);
+  Change("none", JobState::kSucceeded);
+  RunFor(seconds(5));
+  EXPECT_EQ(Load("one")->checkpoints, R"({"newest":[{"step":10}]})");
+  EXPECT_EQ(Load("none")->checkpoints, "");
+  // A volume that can be seen has it later, too.
+  cluster_.checkpoints["one"] = R"({"newest":[{"step":20}]})";
+  RunFor(HistoryRecorder::kSettle * (HistoryRecorder::kSettleSteps + 1));
+  EXPECT_EQ(Load("one")->checkpoints, R"({"newest":[{"step":20}]})");
 }
 
 TEST_F(HistoryRecorderTest, TheLossOfTheEndIsKeptThoughNobodyAnswersAtTheEnd) {

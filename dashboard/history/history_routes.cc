@@ -120,6 +120,7 @@ std::string DetailText(const HistoryRecord& record, const HistoryParts& parts) {
   out["events"] = Json::array();
   for (const std::string& event : record.events) out["events"].push_back(ReadObject(event));
   out["logs"] = LogsOf(record.logs);
+  if (!record.checkpoints.empty()) out["checkpoints"] = ReadObject(record.checkpoints);
   if (!record.manifest.empty()) out["manifest"] = ReadObject(record.manifest);
   Json withheld = Json::array();
   if (!parts.events) withheld.push_back("events");

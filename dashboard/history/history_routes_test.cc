@@ -86,6 +86,7 @@ class HistoryRoutesTest : public testing::Test {
     entry.events = {{.id = "e", .at = *entry.over, .json = R"({"message":"an event"})"}};
     store_->Put(entry);
     store_->Put(HistoryManifest{job.uid, 1, R"({"kind":"TrainingJob"})"});
+    store_->Put(HistoryCheckpoints{job.uid, R"({"dir":"/out","newest":[{"step":5}]})"});
     store_->Put(HistorySeries{job.uid, R"({"series":{"loss":[[1,2,0.5]]}})"});
     store_->Put(HistoryLog{job.uid,
                            {.replica = "worker-0", .lines = {{"t", "secret of the log"}}}});
@@ -246,6 +247,7 @@ TEST_F(HistoryRoutesTest, ADetailHasEverythingForWhoMaySeeIt) {
   EXPECT_EQ(answer.body["attempt"], 2);
   EXPECT_EQ(answer.body["events"][0]["message"], "an event");
   EXPECT_EQ(answer.body["manifest"]["kind"], "TrainingJob");
+  EXPECT_EQ(answer.body["checkpoints"]["newest"][0]["step"], 5);
   EXPECT_EQ(answer.body["series"]["archived"], true);
   EXPECT_EQ(answer.body["series"]["series"]["loss"][0][2], 0.5);
   EXPECT_EQ(answer.body["logs"][0]["replica"], "worker-0");

@@ -17,6 +17,7 @@ std::string KeyOf(const HistorySeries& series) { return "series/" + series.uid; 
 std::string KeyOf(const HistoryFiles& files) { return "files/" + files.uid; }
 std::string KeyOf(const HistoryLastPoints& last) { return "last/" + last.uid; }
 std::string KeyOf(const HistoryLog& log) { return "log/" + log.uid + "/" + log.tail.replica; }
+std::string KeyOf(const HistoryCheckpoints& seen) { return "checkpoints/" + seen.uid; }
 std::string KeyOf(const HistoryGone& gone) { return "gone/" + gone.uid; }
 
 size_t BytesOf(const HistoryJob& job) {
@@ -33,6 +34,7 @@ size_t BytesOf(const HistoryLog& log) {
   for (const HistoryLine& line : log.tail.lines) bytes += line.t.size() + line.l.size();
   return bytes;
 }
+size_t BytesOf(const HistoryCheckpoints& seen) { return seen.json.size(); }
 size_t BytesOf(const HistoryGone&) { return 0; }
 // Of the entry itself: keys, list and map.
 constexpr size_t kEntryBytes = 256;
@@ -323,6 +325,12 @@ void HistoryStore::Page(HistoryQuery query, Done<HistoryPage> done) {
 void HistoryStore::Locate(std::string uid, Done<std::optional<HistoryName>> done) {
   Read<std::optional<HistoryName>>(
       [uid = std::move(uid)](HistoryTables& tables) { return tables.Locate(uid); },
+      std::move(done));
+}
+
+void HistoryStore::Checkpoints(std::string uid, Done<std::string> done) {
+  Read<std::string>(
+      [uid = std::move(uid)](HistoryTables& tables) { return tables.Checkpoints(uid); },
       std::move(done));
 }
 

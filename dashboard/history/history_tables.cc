@@ -145,6 +145,14 @@ absl::Status HistoryTables::Write(const HistoryManifest& manifest) {
   return put.BindBytes(Gzip(manifest.json)).Bind(*id).Done();
 }
 
+absl::Status HistoryTables::Write(const HistoryCheckpoints& seen) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> id, IdOf(seen.uid));
+  if (!id.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(SqlStatement put,
+                   file_->Prepare("UPDATE bodies SET checkpoints = ? WHERE job = ?"));
+  return put.Bind(seen.json).Bind(*id).Done();
+}
+
 absl::Status HistoryTables::Write(const HistorySeries& series) {
   return ChangeCurves(series.uid, [&series](const std::string& before) {
     return JoinCurves(before, series.answer);
@@ -266,14 +274,16 @@ absl::StatusOr<std::optional<HistoryRecord>> HistoryTables::Load(const std::stri
   ASSIGN_OR_RETURN(
       SqlStatement find,
       file_->Prepare("SELECT j.uid, j.over_at, j.deleted, j.unseen, b.row, b.detail, b.manifest,"
-                     " s.curves, j.id FROM jobs j JOIN bodies b ON b.job = j.id LEFT JOIN series s"
-                     " ON s.job = j.id WHERE j.uid = ? AND j.over_at IS NOT NULL"));
+                     " s.curves, j.id, b.checkpoints FROM jobs j JOIN bodies b ON b.job = j.id"
+                     " LEFT JOIN series s ON s.job = j.id"
+                     " WHERE j.uid = ? AND j.over_at IS NOT NULL"));
   ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
   if (!found) return std::nullopt;
   HistoryRecord record{.row = RowAt(find), .detail = find.Text(5)};
   if (parts.manifest) record.manifest = Unpack(find.Text(6));
   record.curves = Unpack(find.Text(7));
   const int64_t id = find.Number(8);
+  record.checkpoints = find.Text(9);
   if (parts.events) {
     RETURN_IF_ERROR(LoadEvents(id, &record));
   }
@@ -281,6 +291,14 @@ absl::StatusOr<std::optional<HistoryRecord>> HistoryTables::Load(const std::stri
     RETURN_IF_ERROR(LoadLogs(id, &record));
   }
   return record;
+}
+
+absl::StatusOr<std::string> HistoryTables::Checkpoints(const std::string& uid) {
+  ASSIGN_OR_RETURN(SqlStatement find,
+                   file_->Prepare("SELECT b.checkpoints FROM jobs j JOIN bodies b"
+                                  " ON b.job = j.id WHERE j.uid = ?"));
+  ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
+  return found ? find.Text(0) : "";
 }
 
 absl::Status HistoryTables::LoadEvents(int64_t id, HistoryRecord* record) {

@@ -45,6 +45,8 @@ class HistoryTables {
   absl::StatusOr<std::optional<HistoryName>> Locate(const std::string& uid);
   absl::StatusOr<std::optional<HistoryRecord>> Load(const std::string& uid,
                                                     const HistoryParts& parts);
+  // Of any job, also of one that goes on; "": none were seen.
+  absl::StatusOr<std::string> Checkpoints(const std::string& uid);
   // Those that nobody has seen go.
   absl::StatusOr<std::vector<HistoryOpen>> Open();
 
@@ -62,6 +64,7 @@ class HistoryTables {
   absl::Status Write(const HistoryLastPoints& last);
   absl::Status Write(const HistoryLog& log);
   absl::Status Write(const HistoryGone& gone);
+  absl::Status Write(const HistoryCheckpoints& seen);
   absl::Status WriteEvents(int64_t id, const std::vector<HistoryEvent>& events);
   absl::StatusOr<std::optional<int64_t>> IdOf(const std::string& uid);
   absl::Status ChangeCurves(const std::string& uid,

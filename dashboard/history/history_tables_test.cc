@@ -95,7 +95,8 @@ TEST_F(HistoryTablesTest, GivesBackEverythingOfAJobAfterARestart) {
        HistorySeries{"u1", R"({"series":{"loss":[[1,2,0.5]]}})"},
        HistoryLog{"u1", {.replica = "worker-0", .pod_number = 2, .lines = {{"t", "line"}},
                          .truncated = true}},
-       HistoryGone{"u1", kStart + seconds(9)}});
+       HistoryCheckpoints{"u1", R"({"newest":[{"step":5}]})"},
+       HistoryCheckpoints{"no", "{}"}, HistoryGone{"u1", kStart + seconds(9)}});
   Reopen({});
   const HistoryRecord record = Load("u1");
   EXPECT_EQ(record.row.row, job.row);
@@ -104,6 +105,7 @@ TEST_F(HistoryTablesTest, GivesBackEverythingOfAJobAfterARestart) {
   EXPECT_EQ(record.detail, job.detail);
   EXPECT_THAT(record.events, ElementsAre(HasSubstr("first"), HasSubstr("second")));
   EXPECT_EQ(record.manifest, R"({"kind":"TrainingJob"})");
+  EXPECT_EQ(record.checkpoints, R"({"newest":[{"step":5}]})");
   EXPECT_EQ(json::parse(record.curves)["series"]["loss"][0][2], 0.5);
   ASSERT_THAT(record.logs, SizeIs(1));
   EXPECT_EQ(record.logs[0].replica, "worker-0");
@@ -119,6 +121,16 @@ TEST_F(HistoryTablesTest, WhatWasNotAskedForIsNotLoaded) {
   EXPECT_THAT((*record)->events, IsEmpty());
   EXPECT_EQ((*record)->manifest, "");
   EXPECT_THAT((*record)->logs, IsEmpty());
+}
+
+TEST_F(HistoryTablesTest, CheckpointsAreKnownAlsoOfAJobThatGoesOn) {
+  Put({JobAt("u1", -1), HistoryCheckpoints{"u1", "{}"}, HistoryCheckpoints{"u1", "[1]"},
+       JobAt("u2", -1)});
+  EXPECT_EQ(*tables_->Checkpoints("u1"), "[1]");
+  EXPECT_EQ(*tables_->Checkpoints("u2"), "");
+  EXPECT_EQ(*tables_->Checkpoints("no"), "");
+  Put({JobAt("u1", 5)});
+  EXPECT_EQ(*tables_->Checkpoints("u1"), "[1]") << "the row that is written anew takes them along";
 }
 
 TEST_F(HistoryTablesTest, AJobThatGoesOnIsKeptAndNotShown) {

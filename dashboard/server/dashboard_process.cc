@@ -32,8 +32,10 @@
 #include "dashboard/training/event_routes.h"
 #include "dashboard/training/event_shelf.h"
 #include "dashboard/training/loss_watch.h"
+#include "dashboard/training/report_source.h"
 #include "dashboard/training/series_routes.h"
 #include "dashboard/training/series_source.h"
+#include "dashboard/training/training_routes.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
@@ -139,6 +141,7 @@ class Process : public DashboardProcess {
     streams_.reset();
     logs_.reset();
     series_routes_.reset();
+    training_routes_.reset();
     event_routes_.reset();
     events_.reset();
     shelf_.reset();
@@ -152,6 +155,8 @@ class Process : public DashboardProcess {
     routes_.reset();
     history_.reset();
     board_.reset();
+    checkpoints_.reset();
+    reports_.reset();
     series_.reset();
     poll_.reset();
     access_.reset();
@@ -201,6 +206,12 @@ class Process : public DashboardProcess {
                                      history_ != nullptr ? history_->witness() : Board::Witness{});
     poll_ = std::make_unique<TcpPollTransport>(*executor_);
     series_ = std::make_unique<SeriesSource>(*poll_, *executor_);
+    reports_ = std::make_unique<ReportSource>(*poll_, *executor_);
+    checkpoints_ = std::make_unique<CheckpointSource>(
+        CheckpointSource::Context{.executor = *executor_,
+                                  .disk = *disk_,
+                                  .reports = *reports_,
+                                  .claim_dir = options_.claim_dir});
     shelf_ = std::make_unique<EventShelf>(files_, EventShelf::Options{.dir = event_dir_});
     events_ = std::make_unique<EventMirror>(*poll_, *executor_, *disk_, *shelf_,
                                             options_.claim_dir);
@@ -254,11 +265,26 @@ class Process : public DashboardProcess {
     }
     series_routes_ = std::make_unique<SeriesRoutes>(std::move(series));
     series_routes_->AddTo(table);
+    AddTraining(table);
     event_routes_ = std::make_unique<EventRoutes>(
         EventRoutes::Context{.board = *board_, .access = *access_, .mirror = *events_});
     event_routes_->AddTo(table);
     if (history_ != nullptr) history_->AddTo(table);
     AddMaps(table);
+  }
+
+  void AddTraining(RouteTable* table) {
+    TrainingRoutes::Context training{.board = *board_,
+                                     .access = *access_,
+                                     .reports = *reports_,
+                                     .checkpoints = *checkpoints_};
+    if (history_ != nullptr) {
+      training.recorded = [this](const std::string& uid, auto done) {
+        history_->Checkpoints(uid, std::move(done));
+      };
+    }
+    training_routes_ = std::make_unique<TrainingRoutes>(std::move(training));
+    training_routes_->AddTo(table);
   }
 
   void AddMaps(RouteTable* table) {
@@ -355,6 +381,12 @@ class Process : public DashboardProcess {
                      },
                      .fetch_files = [this](const auto& job, const auto& pods, auto done) {
                        FetchFiles(*job, pods, std::move(done));
+                     },
+                     .fetch_checkpoints = [this](const auto& job, const auto& pods, auto done) {
+                       checkpoints_->Fetch(*job, pods, [job, done = std::move(done)](
+                                                           const CheckpointList& list) {
+                         done(SeenCheckpoints(*job, list));
+                       });
                      }});
   }
 
@@ -406,6 +438,8 @@ class Process : public DashboardProcess {
   std::unique_ptr<Access> access_;
   std::unique_ptr<TcpPollTransport> poll_;
   std::unique_ptr<SeriesSource> series_;
+  std::unique_ptr<ReportSource> reports_;
+  std::unique_ptr<CheckpointSource> checkpoints_;
   std::unique_ptr<EventShelf> shelf_;
   std::unique_ptr<EventMirror> events_;
   std::unique_ptr<History> history_;
@@ -416,6 +450,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<UsageRoutes> usage_;
   std::unique_ptr<LogRoutes> logs_;
   std::unique_ptr<SeriesRoutes> series_routes_;
+  std::unique_ptr<TrainingRoutes> training_routes_;
   std::unique_ptr<EventRoutes> event_routes_;
   std::unique_ptr<KueueCache> kueue_;
   std::unique_ptr<GpuReadings> readings_;

@@ -206,8 +206,11 @@ absl::StatusOr<WatchedJob> ReadJob(JobKind kind, std::string_view json) {
   job.suspend = Member(policy, "suspend") == Json(true);
   const int32_t ttl = WholeNumber(Member(policy, "ttlSecondsAfterFinished"), -1);
   if (ttl >= 0) job.ttl_seconds = ttl;
-  job.summaries = PlaceOf(Text(Member(Member(Member(spec, "trainer"), "summaries"), "dir")),
-                          Member(spec, "volumes"));
+  const Json& trainer = Member(spec, "trainer");
+  const Json& volumes = Member(spec, "volumes");
+  job.summaries = PlaceOf(Text(Member(Member(trainer, "summaries"), "dir")), volumes);
+  job.checkpoint_dir = Text(Member(Member(trainer, "checkpoint"), "dir"));
+  job.checkpoints = PlaceOf(job.checkpoint_dir, volumes);
   if (job.queue.empty()) {
     job.queue = Text(Member(Member(policy, "schedulingPolicy"), "queue"));
   }

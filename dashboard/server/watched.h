@@ -57,6 +57,8 @@ struct WatchedJob {
   std::map<std::string, std::string> labels;
   std::optional<int32_t> ttl_seconds;
   std::optional<VolumePath> summaries;  // Of the bundled trainer's event files.
+  std::string checkpoint_dir;  // In its pods; empty: it keeps no checkpoints that we know of.
+  std::optional<VolumePath> checkpoints;  // The same directory, if a volume holds it.
   JobStatus status;
   std::string flaw;  // What could not be read; empty: nothing.
 

@@ -187,5 +187,23 @@ TEST(WatchedJobTest, EventFilesOfTheBundledTrainerAreInAVolumeOfTheJob) {
   EXPECT_EQ(place("/out", "7"), "none");
 }
 
+TEST(WatchedJobTest, CheckpointsOfTheBundledTrainerAreInAVolumeOfTheJobOrInNone) {
+  const auto read = [](const std::string& dir) {
+    const auto job = ReadJob(JobKind::kTrainingJob,
+                             R"({"metadata": {"name": "a", "namespace": "b", "uid": "c"},
+                                 "spec": {"trainer": {"checkpoint": {"dir": ")" + dir + R"("}},
+                                 "volumes": [{"mountPath": "/out", "source":
+                                   {"persistentVolumeClaim": {"claimName": "claim"}}}]}})");
+    EXPECT_THAT(job, IsOk());
+    return *job;
+  };
+  EXPECT_EQ(read("/out/ckpt").checkpoint_dir, "/out/ckpt");
+  ASSERT_TRUE(read("/out/ckpt").checkpoints.has_value());
+  EXPECT_EQ(read("/out/ckpt").checkpoints->claim, "claim");
+  EXPECT_EQ(read("/out/ckpt").checkpoints->below, "ckpt");
+  EXPECT_EQ(read("/tmp/ckpt").checkpoint_dir, "/tmp/ckpt");
+  EXPECT_FALSE(read("/tmp/ckpt").checkpoints.has_value());
+}
+
 }  // namespace
 }  // namespace taas::dashboard

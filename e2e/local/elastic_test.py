@@ -64,6 +64,7 @@ class ElasticTest(unittest.TestCase):
         self.apply()
         self.await_epoch(3)
         chief = cluster.trainer("chief", 0)
+        self.expect_shares_of_time(3)
 
         cluster.kubectl("scale", f"tj/{NAME}", "--replicas=4")
         self.await_epoch(5)
@@ -91,6 +92,23 @@ class ElasticTest(unittest.TestCase):
         self.assertEqual(cluster.trainer("chief", 0), chief, "the chief was restarted")
 
         self.end()
+
+    def expect_shares_of_time(self, count):
+        """Of each rank, and whom `taas top` names is one of them."""
+        def told():
+            done = self.cluster.run(self.cluster.taas, "top", "job", NAME, "-o", "json")
+            self.use = json.loads(done.stdout)["jobs"][0]
+            return len(self.use.get("ranks", [])) == count
+        self.cluster.wait_for("shares of all ranks", told)
+        names = ["chief-0"] + [f"worker-{i}" for i in range(count - 1)]
+        self.assertCountEqual([rank["replica"] for rank in self.use["ranks"]], names)
+        for rank in self.use["ranks"]:
+            self.assertGreater(rank["compute"], 0)
+            self.assertGreater(rank["bytesPerStep"], 0)
+        self.assertIn(self.use.get("slowest", names[0]), names)
+        self.assertEqual(len(self.use["replicas"]), count)
+        table = self.cluster.run(self.cluster.taas, "top", "job", NAME).stdout
+        self.assertRegex(table, r"\nREPLICA +COMPUTE +WAIT +EXCHANGE +HIDDEN +SENT/STEP\n")
 
     def status(self, field):
         return self.cluster.status(NAME).get(field)

@@ -336,6 +336,8 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   const std::optional<TrainerReport> report = poller_.ReportOf(key);
   tracked.counted.SetGpuSums(metrics_, *look->job, look->plan.status,
                              report.has_value() ? &report->gpus : nullptr);
+  tracked.counted.SetRankTimes(metrics_, *look->job, look->plan.status,
+                               report.has_value() ? &report->rank_times : nullptr);
   tracked.counted.Launched(metrics_, look->plan.status, now);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);

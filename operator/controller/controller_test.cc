@@ -180,6 +180,27 @@ TEST(ControllerTest, GpusThatAJobAsksForAndHoldsAreCountedUntilItsEnd) {
   EXPECT_EQ(value("taas_gpus_busy"), 0);
 }
 
+TEST(ControllerTest, WhatTheTimeOfRanksGoesToIsCountedUntilTheEnd) {
+  SimCluster cluster(19);
+  cluster.set_script(OrdinaryLife(cluster));
+  const auto value = [&](const std::string& name) {
+    return ValueOf(cluster, name + R"({kind="TrainingJob"})");
+  };
+  cluster.CreateJob({.chiefs = 1, .workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.set_report(
+      R"({"role":"chief","index":0,"shares":{"compute":0.5,"wait":0.25},"slowest":"worker-1",
+          "peers":[{"role":"worker","index":1,"shares":{"compute":0.75,"wait":7}}]})");
+  ASSERT_TRUE(cluster.RunUntil([&] { return value("taas_ranks_measured") == 2; }, seconds(60)));
+  EXPECT_EQ(value("taas_jobs_with_slowest_rank"), 1);
+  EXPECT_EQ(ValueOf(cluster, R"(taas_rank_time_shares{kind="TrainingJob",part="wait"})"), 1.25)
+      << "no rank waits for more than all of its time";
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
+  cluster.RunFor(seconds(30));
+  EXPECT_EQ(value("taas_ranks_measured"), 0);
+  EXPECT_EQ(value("taas_jobs_with_slowest_rank"), 0);
+}
+
 TEST(ControllerTest, JobsThatWaitForTheirTurnAndLooksAreCounted) {
   SimCluster cluster(14);
   const auto value = [&](const std::string& name) { return ValueOf(cluster, name); };

@@ -73,7 +73,18 @@ void JobMetrics::SetGpuSums(Metrics& metrics, const Job& job, const JobStatus& s
   gpu_sums_ = now;
 }
 
+void JobMetrics::SetRankTimes(Metrics& metrics, const Job& job, const JobStatus& status,
+                              const RankTimes* told) {
+  const RankSums now = told != nullptr && AsksForPods(status.state) ? SumOf(*told) : RankSums();
+  if (now == rank_sums_) return;
+  metrics.MoveRankSums(job.kind, rank_sums_, now);
+  kind_ = job.kind;
+  rank_sums_ = now;
+}
+
 void JobMetrics::Leave(Metrics& metrics) {
+  if (rank_sums_ != RankSums()) metrics.MoveRankSums(kind_, rank_sums_, {});
+  rank_sums_ = {};
   if (gpu_sums_ != GpuSums()) metrics.MoveGpuSums(kind_, gpu_sums_, {});
   gpu_sums_ = {};
   if (gpus_requested_ != 0 || gpus_held_ != 0) {

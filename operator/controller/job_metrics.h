@@ -16,6 +16,7 @@
 #include "operator/base/clock.h"
 #include "operator/controller/metrics.h"
 #include "operator/plan/gpu_sums.h"
+#include "operator/plan/rank_times.h"
 
 namespace taas {
 
@@ -29,6 +30,9 @@ class JobMetrics {
   void SetGpus(Metrics& metrics, const Job& job, const JobStatus& status);
   // What its trainers tell of them; null: nothing.
   void SetGpuSums(Metrics& metrics, const Job& job, const JobStatus& status, const GpuSums* told);
+  // What its ranks tell of their time; null: nothing.
+  void SetRankTimes(Metrics& metrics, const Job& job, const JobStatus& status,
+                    const RankTimes* told);
   void Leave(Metrics& metrics);
 
   // The API server has answered that a pod exists.
@@ -42,6 +46,7 @@ class JobMetrics {
   int64_t gpus_requested_ = 0;
   int64_t gpus_held_ = 0;
   GpuSums gpu_sums_;
+  RankSums rank_sums_;
   std::optional<Clock::WallTime> launching_since_;  // Until all run.
   bool has_pod_ = false;  // Of this launch.
 };

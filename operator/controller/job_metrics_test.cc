@@ -101,6 +101,50 @@ TEST(JobMetricsTest, WhatTrainersTellOfGpusIsAddedUpUntilTheEnd) {
   expect("taas_gpus_measured", "0");
 }
 
+TEST(JobMetricsTest, WhatRanksTellOfTheirTimeIsAddedUpUntilTheEnd) {
+  Metrics metrics;
+  JobMetrics one, other;
+  const Job job = NewJob();
+  JobStatus status;
+  status.state = JobState::kRunning;
+  const RankTimes uneven{
+      .ranks = {{.role = Role::kChief, .compute = 0.4, .wait = 0.4, .exchange = 0.15,
+                 .hidden = 0.2, .bytes_per_step = 1'000},
+                {.role = Role::kWorker, .compute = 0.75, .wait = 0.05, .exchange = 0.15,
+                 .hidden = 0.1, .bytes_per_step = 1'000}},
+      .slowest = "worker-0"};
+  const RankTimes even{.ranks = {{.role = Role::kChief, .compute = 0.5}}};
+  one.SetRankTimes(metrics, job, status, &uneven);
+  other.SetRankTimes(metrics, job, status, &even);
+  const auto expect = [&](const std::string& name, const std::string& value) {
+    EXPECT_THAT(metrics.Text(), HasSubstr(name + "{kind=\"TrainingJob\"} " + value + "\n"));
+  };
+  const auto part = [&](const std::string& name, const std::string& value) {
+    EXPECT_THAT(metrics.Text(), HasSubstr("taas_rank_time_shares{kind=\"TrainingJob\",part=\"" +
+                                          name + "\"} " + value + "\n"));
+  };
+  expect("taas_ranks_measured", "3");
+  expect("taas_rank_step_bytes", "2000");
+  expect("taas_jobs_with_slowest_rank", "1");
+  part("compute", "1.65");
+  part("wait", "0.45");
+  part("exchange", "0.3");
+  part("hiddenExchange", "0.3");
+  other.SetRankTimes(metrics, job, status, nullptr);
+  expect("taas_ranks_measured", "2");
+  status.state = JobState::kFailed;
+  one.SetRankTimes(metrics, job, status, &uneven);
+  expect("taas_ranks_measured", "0");
+  expect("taas_jobs_with_slowest_rank", "0");
+  part("compute", "0");
+  status.state = JobState::kRunning;
+  one.SetRankTimes(metrics, job, status, &uneven);
+  expect("taas_jobs_with_slowest_rank", "1");
+  one.Leave(metrics);
+  expect("taas_ranks_measured", "0");
+  expect("taas_jobs_with_slowest_rank", "0");
+}
+
 JobStatus StatusOf(JobState state, int32_t running) {
   JobStatus status;
   status.state = state;

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "operator/api/dialect.h"
 #include "prometheus/counter.h"
@@ -70,8 +71,9 @@ struct Metrics::GpuTotals {
 
 struct Metrics::Families {
   prometheus::Registry registry;
-  std::mutex gpus_mutex;
+  std::mutex sums_mutex;
   std::map<JobKind, GpuTotals> gpus;
+  std::map<JobKind, RankSums> ranks;
   Family<Gauge>& jobs =
       BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
   Family<Gauge>& gpus_requested = BuildGauge()
@@ -123,6 +125,24 @@ struct Metrics::Families {
                                             .Name("taas_gpus_with_ecc_errors")
                                             .Help("GPUs that have had such errors.")
                                             .Register(registry);
+  Family<Gauge>& ranks_measured =
+      BuildGauge()
+          .Name("taas_ranks_measured")
+          .Help("Ranks of all-reduces that tell what their time goes to.")
+          .Register(registry);
+  Family<Gauge>& rank_time = BuildGauge()
+                                 .Name("taas_rank_time_shares")
+                                 .Help("The shares of their time, added up, by part of a step.")
+                                 .Register(registry);
+  Family<Gauge>& rank_bytes = BuildGauge()
+                                  .Name("taas_rank_step_bytes")
+                                  .Help("What these ranks send for one step, added up.")
+                                  .Register(registry);
+  Family<Gauge>& jobs_with_slowest =
+      BuildGauge()
+          .Name("taas_jobs_with_slowest_rank")
+          .Help("Jobs of which one rank is notably slower than another.")
+          .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
                                   .Help("Restarts of replicas, by kind of job and cause.")
@@ -185,7 +205,7 @@ void Metrics::MoveGpus(JobKind kind, int64_t requested, int64_t held) {
 }
 
 void Metrics::MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after) {
-  const std::lock_guard lock(families_->gpus_mutex);
+  const std::lock_guard lock(families_->sums_mutex);
   GpuTotals& totals = families_->gpus[kind];
   totals.sums -= before;
   totals.sums += after;
@@ -220,6 +240,26 @@ void Metrics::ShowGpus(JobKind kind, const GpuTotals& totals) {
     families_->gpu_hottest.Remove(&hottest);  // Of none there is no temperature.
   } else {
     hottest.Set(static_cast<double>(*totals.hottest_c.rbegin()));
+  }
+}
+
+void Metrics::MoveRankSums(JobKind kind, const RankSums& before, const RankSums& after) {
+  const std::lock_guard lock(families_->sums_mutex);
+  RankSums& sums = families_->ranks[kind];
+  sums -= before;
+  sums += after;
+  const std::string name = KindName(kind);
+  families_->ranks_measured.Add({{"kind", name}}).Set(static_cast<double>(sums.ranks));
+  families_->rank_bytes.Add({{"kind", name}}).Set(static_cast<double>(sums.bytes_per_step));
+  families_->jobs_with_slowest.Add({{"kind", name}})
+      .Set(static_cast<double>(sums.jobs_with_slowest));
+  const std::pair<const char*, int64_t> parts[] = {{"compute", sums.compute_thousandths},
+                                                   {"wait", sums.wait_thousandths},
+                                                   {"exchange", sums.exchange_thousandths},
+                                                   {"hiddenExchange", sums.hidden_thousandths}};
+  for (const auto& [part, thousandths] : parts) {
+    families_->rank_time.Add({{"kind", name}, {"part", part}})
+        .Set(static_cast<double>(thousandths) / 1000);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "operator/base/executor.h"
 #include "operator/kube/transport.h"
 #include "operator/plan/gpu_sums.h"
+#include "operator/plan/rank_times.h"
 
 namespace taas {
 
@@ -35,6 +36,8 @@ class Metrics {
   // What the trainers of one job tell of their GPUs, in the place of what they told before; of a
   // job that is over {}.
   void MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after);
+  // What the ranks of one all-reduce tell of their time, likewise.
+  void MoveRankSums(JobKind kind, const RankSums& before, const RankSums& after);
   void AddHandsOff(int jobs);  // TFJobs that another controller is at work on.
   void CountRestart(JobKind kind, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);

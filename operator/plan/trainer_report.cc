@@ -36,6 +36,8 @@ class ReportReader : public nlohmann::json_sax<json> {
     if (!json::sax_parse(text, &reader) || !reader.is_object_) return std::nullopt;
     if (reader.measured_) reader.report_.evaluation = reader.evaluation_;
     reader.report_.gpus = reader.gpus_.sums();
+    reader.report_.rank_times = reader.ranks_.Take();
+    reader.report_.checkpoints = reader.checkpoints_.Take();
     return std::move(reader.report_);
   }
 
@@ -61,6 +63,8 @@ class ReportReader : public nlohmann::json_sax<json> {
       report_.data_source = Text(value);
     }
     gpus_.Text(depth_, value);
+    ranks_.Text(depth_, value);
+    checkpoints_.Text(depth_, value);
     return true;
   }
   bool binary(json::binary_t&) override { return true; }
@@ -68,17 +72,23 @@ class ReportReader : public nlohmann::json_sax<json> {
     if (++depth_ == 1) is_object_ = true;
     if (depth_ == 2) part_ = key_;
     gpus_.Enter(depth_, /*list=*/false);
+    ranks_.Enter(depth_, /*list=*/false);
+    checkpoints_.Enter(depth_, /*list=*/false);
     return depth_ <= kJsonDepthMax;
   }
   bool key(std::string& name) override {
     if (depth_ <= 2) key_ = name.size() <= kNameBytesMax ? name : std::string();
     gpus_.Key(depth_, name);
+    ranks_.Key(depth_, name);
+    checkpoints_.Key(depth_, name);
     return true;
   }
   bool end_object() override { return Leave(); }
   bool start_array(size_t) override {
     if (++depth_ == 2) part_.clear();
     gpus_.Enter(depth_, /*list=*/true);
+    ranks_.Enter(depth_, /*list=*/true);
+    checkpoints_.Enter(depth_, /*list=*/true);
     return depth_ <= kJsonDepthMax;
   }
   bool end_array() override { return Leave(); }
@@ -95,6 +105,8 @@ class ReportReader : public nlohmann::json_sax<json> {
   }
   bool Leave() {
     gpus_.Leave(depth_);
+    ranks_.Leave(depth_);
+    checkpoints_.Leave(depth_);
     --depth_;
     return true;
   }
@@ -109,6 +121,8 @@ class ReportReader : public nlohmann::json_sax<json> {
 
   bool Number(double value, int64_t count) {
     gpus_.Number(depth_, value);
+    ranks_.Number(depth_, value);
+    checkpoints_.Number(depth_, count);
     if (depth_ == 1) {
       if (key_ == "step") report_.step = count;
       if (key_ == "maxSteps") report_.max_steps = count;
@@ -133,6 +147,8 @@ class ReportReader : public nlohmann::json_sax<json> {
   std::string key_;   // The last one, of the page itself or of an object in it.
   std::string part_;  // Of the page; the object under it is being read.
   GpuReader gpus_;
+  RankReader ranks_;
+  CheckpointReader checkpoints_;
 };
 
 }  // namespace

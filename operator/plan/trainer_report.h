@@ -18,9 +18,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "operator/api/job.h"
 #include "operator/plan/gpu_sums.h"
+#include "operator/plan/rank_times.h"
+#include "operator/plan/saved_checkpoints.h"
 
 namespace taas {
 
@@ -36,6 +39,8 @@ struct TrainerReport {
   std::optional<Evaluation> evaluation;
   std::string data_source;
   GpuSums gpus;  // Its own and those of its peers.
+  RankTimes rank_times;  // Of an all-reduce, likewise.
+  std::vector<SavedCheckpoint> checkpoints;  // The newest, the newest first.
 
   bool operator==(const TrainerReport&) const = default;
 };

@@ -16,6 +16,10 @@ std::vector<std::string> FuzzSeeds() {
               "evaluation":{"step":5,"loss":1,"accuracy":0.5,"examples":100}})",
           R"({"gpus":[{"utilization":0.5,"powerWatts":9,"throttle":["Heat"]}],
               "peers":[{"gpus":[{"memoryUsedMiB":5,"temperatureC":50,"eccUncorrected":1}]}]})",
+          R"({"role":"chief","index":0,"shares":{"compute":0.5,"bytesPerStep":9},
+              "slowest":"worker-1",
+              "peers":[{"role":"worker","index":1,"shares":{"wait":0.1,"hiddenExchange":1e9}}]})",
+          R"({"checkpoints":[{"step":5,"bytes":9,"savedAt":"2026-11-21T05:54:17Z"},{"step":4}]})",
           "Traceback (most recent call last):\n  File \"x\"\nValueError: no\r\n",
           R"({"step":18446744073709551615,"loss":1e308})"};
 }

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "operator/base/check.h"
@@ -19,6 +24,11 @@ constexpr char kName[] = "model.ckpt-";
 constexpr char kTemporaryPrefix[] = ".tmp-";
 constexpr char kOwnerFile[] = ".owner";
 constexpr char kStateFile[] = "checkpoint";
+// Of lines in it.
+constexpr char kPathKey[] = "all_model_checkpoint_paths: ";
+constexpr char kTimeKey[] = "all_model_checkpoint_timestamps: ";
+// The year 9999: what RFC 3339 can say.
+constexpr double kSecondsMax = 253'402'300'799;
 
 // The parts of a name that may hold anything become part of a file name.
 std::string Sanitized(std::string text) {
@@ -31,6 +41,14 @@ std::string Sanitized(std::string text) {
 std::string TemporaryName(const CheckpointOwner& owner) {
   return kTemporaryPrefix + Sanitized(owner.uid) + "-" + std::to_string(owner.attempt) + "-" +
          std::to_string(owner.pod) + "-" + Sanitized(owner.start);
+}
+
+// As TensorFlow has it: since 1970.
+std::string SecondsText(Clock::WallTime time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6f",
+                std::chrono::duration<double>(time.time_since_epoch()).count());
+  return text;
 }
 
 bool IsDamage(const absl::Status& status) {
@@ -54,6 +72,7 @@ absl::StatusOr<std::unique_ptr<CheckpointDir>> CheckpointDir::Open(FileSystem& f
   RETURN_IF_ERROR(files.MakeDirs(dir->options_.dir)).With(what);
   RETURN_IF_ERROR(dir->Claim()).With(what);
   RETURN_IF_ERROR(dir->RemoveStaleTemporaries()).With(what);
+  dir->ReadTimes();
   return dir;
 }
 
@@ -114,6 +133,7 @@ absl::Status CheckpointDir::Save(int64_t step, const std::vector<TensorView>& te
   RETURN_IF_ERROR(CheckStillOwner()).With(what);
   RETURN_IF_ERROR(Publish(step, tensors)).With(what);
   damaged_.erase(step);
+  saved_at_.try_emplace(step, clock_.WallNow());
   RETURN_IF_ERROR(WriteOwner(false)).With(what);
 
   ASSIGN_OR_RETURN(std::vector<int64_t> steps, ListCheckpoints(files_, options_.dir));
@@ -139,6 +159,7 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
   if (exists) {
     // Renaming over it would pair a new data file with an old index for a moment.
     if (IsGood(step)) return absl::OkStatus();
+    saved_at_.erase(step);
     RETURN_IF_ERROR(RemoveStep(step));
   }
   const std::string temporary_dir = Path(temporary_);
@@ -184,9 +205,62 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
 absl::Status CheckpointDir::WriteState(int64_t newest, const std::vector<int64_t>& steps) {
   std::string text = "model_checkpoint_path: \"" + (kName + std::to_string(newest)) + "\"\n";
   for (const int64_t step : steps) {
-    text += "all_model_checkpoint_paths: \"" + (kName + std::to_string(step)) + "\"\n";
+    text += kPathKey + ("\"" + (kName + std::to_string(step))) + "\"\n";
+  }
+  std::erase_if(saved_at_, [&](const auto& entry) {
+    return std::ranges::count(steps, entry.first) == 0;
+  });
+  // TensorFlow wants all of them or none.
+  if (saved_at_.size() == steps.size()) {
+    for (const int64_t step : steps) text += kTimeKey + SecondsText(saved_at_[step]) + "\n";
   }
   return files_.WriteAtomically(Path(kStateFile), text);
+}
+
+// Of checkpoints that an earlier process saved. Nothing depends on them: what cannot be read is not
+// known.
+void CheckpointDir::ReadTimes() {
+  const absl::StatusOr<std::string> text = files_.ReadAll(Path(kStateFile));
+  if (!text.ok()) return;
+  std::vector<int64_t> steps;
+  std::vector<double> times;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = std::string(kPathKey) + "\"";
+    if (line.rfind(name, 0) == 0) {
+      std::string file = line.substr(name.size());
+      if (file.ends_with('"')) file.back() = '.';
+      steps.push_back(StepOfCheckpointFile(file + "index"));
+    } else if (line.rfind(kTimeKey, 0) == 0) {
+      times.push_back(std::strtod(line.c_str() + sizeof kTimeKey - 1, nullptr));
+    }
+  }
+  if (steps.size() != times.size()) return;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!(times[i] > 0 && times[i] < kSecondsMax) || steps[i] < 0) continue;
+    saved_at_[steps[i]] = Clock::WallTime(std::chrono::microseconds(std::llround(times[i] * 1e6)));
+  }
+}
+
+absl::StatusOr<std::vector<CheckpointDir::Listed>> CheckpointDir::List() {
+  ASSIGN_OR_RETURN(std::vector<int64_t> steps, ListCheckpoints(files_, options_.dir));
+  std::erase_if(steps, [this](int64_t step) { return damaged_.count(step) > 0; });
+  std::ranges::reverse(steps);
+  if (steps.size() > kListedMax) steps.resize(kListedMax);
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
+  std::vector<Listed> out;
+  for (const int64_t step : steps) {
+    Listed listed{.step = step, .saved_at = {}};
+    for (const std::string& name : names) {
+      if (StepOfCheckpointFile(name) != step) continue;
+      ASSIGN_OR_RETURN(const auto file, files_.OpenRead(Path(name)));
+      ASSIGN_OR_RETURN(const uint64_t bytes, file->Size());
+      listed.bytes += static_cast<int64_t>(bytes);
+    }
+    if (const auto at = saved_at_.find(step); at != saved_at_.end()) listed.saved_at = at->second;
+    out.push_back(listed);
+  }
+  return out;
 }
 
 absl::Status CheckpointDir::RemoveStep(int64_t step) {

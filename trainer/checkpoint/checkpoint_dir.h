@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,6 +51,14 @@ class CheckpointDir {
     int64_t shard_bytes = int64_t{4} << 30;  // Of one data file (PlanShards).
     WritePace* pace = nullptr;               // Borrowed; none: as fast as possible.
   };
+  // Of so many List tells.
+  static constexpr size_t kListedMax = 10;
+
+  struct Listed {
+    int64_t step = 0;
+    int64_t bytes = 0;  // Of all its files.
+    std::optional<Clock::WallTime> saved_at;  // Nothing: an earlier process did not say.
+  };
   struct Checkpoint {
     int64_t step = 0;
     std::string prefix;  // "dir/model.ckpt-1000"
@@ -69,6 +78,9 @@ class CheckpointDir {
   // is none. A damaged newer one is left where it is and named in a warning.
   absl::StatusOr<std::optional<Checkpoint>> Latest();
 
+  // The newest checkpoints, the newest first, without those that Latest found damaged.
+  absl::StatusOr<std::vector<Listed>> List();
+
   // Tells others that this job lives. To be called every kRenewEvery or so; Save does it too.
   absl::Status Renew();
   // Tells others that this job is over: the next job need not wait for the lease.
@@ -81,6 +93,7 @@ class CheckpointDir {
   absl::Status WriteOwner(bool released);
   absl::Status Publish(int64_t step, const std::vector<TensorView>& tensors);
   absl::Status WriteState(int64_t newest, const std::vector<int64_t>& steps);
+  void ReadTimes();
   absl::Status RemoveStep(int64_t step);
   absl::Status RemoveStaleTemporaries();
   void TellOfOtherModels();
@@ -95,6 +108,7 @@ class CheckpointDir {
   Clock::Time renewed_{};        // The owner record.
   std::string before_;           // Whose the directory was, if another job's.
   std::set<int64_t> damaged_;    // Steps, as far as Latest has met them.
+  std::map<int64_t, Clock::WallTime> saved_at_;  // By step, as far as that is known.
 };
 
 }  // namespace taas

@@ -1,6 +1,9 @@
 #include "trainer/checkpoint/checkpoint_dir.h"
 
 #include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -68,6 +71,14 @@ class CheckpointDirTest : public ::testing::Test {
     ASSERT_THAT(posix_.WriteAtomically(dir_ + "/" + name, text), IsOk());
   }
 
+  // As TensorFlow writes when a checkpoint was saved.
+  static std::string TimeLine(Clock::WallTime time) {
+    char text[64];
+    std::snprintf(text, sizeof text, "all_model_checkpoint_timestamps: %.6f\n",
+                  std::chrono::duration<double>(time.time_since_epoch()).count());
+    return text;
+  }
+
   // Every operation of Save fails once or is the last before a crash; the directory then holds the
   // old checkpoint or the new one, a successor can open it, and the next Save works.
   void FailAtEveryOperation();
@@ -86,17 +97,84 @@ TEST_F(CheckpointDirTest, EmptyDirectoryHasNoCheckpoint) {
 
 TEST_F(CheckpointDirTest, SavedCheckpointIsTheLatestAndListedAsTensorFlowDoes) {
   auto dir = MustOpen(Options());
+  const Clock::WallTime first = clock_.WallNow();
   ASSERT_THAT(Save(*dir, 500), IsOk());
+  clock_.Advance(std::chrono::milliseconds(1'500));
+  const Clock::WallTime second = clock_.WallNow();
   ASSERT_THAT(Save(*dir, 1000), IsOk());
   EXPECT_EQ(LatestStep(*dir), 1000);
   EXPECT_EQ(*posix_.ReadAll(dir_ + "/checkpoint"),
             "model_checkpoint_path: \"model.ckpt-1000\"\n"
             "all_model_checkpoint_paths: \"model.ckpt-500\"\n"
-            "all_model_checkpoint_paths: \"model.ckpt-1000\"\n");
+            "all_model_checkpoint_paths: \"model.ckpt-1000\"\n" +
+                TimeLine(first) + TimeLine(second));
   EXPECT_THAT(*posix_.List(dir_),
               ElementsAre(".owner", "checkpoint", "model.ckpt-1000.data-00000-of-00001",
                           "model.ckpt-1000.index", "model.ckpt-500.data-00000-of-00001",
                           "model.ckpt-500.index"));
+}
+
+TEST_F(CheckpointDirTest, TheNewestAreListedWithSizeAndTimeAlsoByASuccessor) {
+  const std::vector<int64_t> steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  std::map<int64_t, Clock::WallTime> times;
+  {
+    auto dir = MustOpen(Options(20));
+    for (const int64_t step : steps) {
+      clock_.Advance(std::chrono::milliseconds(250));
+      times[step] = clock_.WallNow();
+      ASSERT_THAT(Save(*dir, step), IsOk());
+    }
+    clock_.Advance(std::chrono::seconds(1));
+    ASSERT_THAT(Save(*dir, 12), IsOk()) << "it is there already";
+  }
+  CheckpointDir::Options successor = Options(20);
+  successor.owner.pod = 2;
+  auto dir = MustOpen(successor);
+  const auto listed = dir->List();
+  ASSERT_THAT(listed, IsOk());
+  ASSERT_EQ(listed->size(), CheckpointDir::kListedMax);
+  for (size_t i = 0; i < listed->size(); ++i) {
+    const CheckpointDir::Listed& one = (*listed)[i];
+    EXPECT_EQ(one.step, static_cast<int64_t>(12 - i));
+    EXPECT_EQ(one.saved_at, times[one.step]) << one.step;
+    const std::string prefix = dir_ + "/model.ckpt-" + std::to_string(one.step);
+    EXPECT_EQ(one.bytes, static_cast<int64_t>(
+                             posix_.ReadAll(prefix + ".index")->size() +
+                             posix_.ReadAll(prefix + ".data-00000-of-00001")->size()));
+  }
+}
+
+TEST_F(CheckpointDirTest, ATimeThatNobodySaysIsNotKnown) {
+  ASSERT_THAT(Save(*MustOpen(Options()), 5), IsOk());
+  for (const char* text :
+       {"", "model_checkpoint_path: \"model.ckpt-5\"\n",
+        "all_model_checkpoint_paths: \"model.ckpt-5\"\n",
+        "all_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_timestamps: soon\n",
+        "all_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_timestamps: 1e99\n",
+        "all_model_checkpoint_paths: \nall_model_checkpoint_timestamps: 5\n", "\xff\n\n\""}) {
+    ASSERT_THAT(posix_.WriteAtomically(dir_ + "/checkpoint", text), IsOk());
+    auto dir = MustOpen(Options());
+    const auto listed = dir->List();
+    ASSERT_THAT(listed, IsOk());
+    ASSERT_EQ(listed->size(), 1u);
+    EXPECT_FALSE((*listed)[0].saved_at.has_value()) << text;
+    // Then TensorFlow is told of none: it wants as many as there are checkpoints.
+    ASSERT_THAT(Save(*dir, 6), IsOk());
+    EXPECT_EQ(posix_.ReadAll(dir_ + "/checkpoint")->find("timestamps"), std::string::npos);
+    ASSERT_THAT(posix_.Remove(dir_ + "/model.ckpt-6.index"), IsOk());
+  }
+}
+
+TEST_F(CheckpointDirTest, ADamagedOneIsNoneOfThoseThatAreListed) {
+  auto dir = MustOpen(Options());
+  ASSERT_THAT(Save(*dir, 8), IsOk());
+  ASSERT_THAT(Save(*dir, 9), IsOk());
+  Damage("model.ckpt-9.index");
+  EXPECT_EQ(LatestStep(*dir), 8);
+  const auto listed = dir->List();
+  ASSERT_THAT(listed, IsOk());
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ((*listed)[0].step, 8);
 }
 
 TEST_F(CheckpointDirTest, OnlyTheNewestStay) {
@@ -138,7 +216,8 @@ TEST_F(CheckpointDirTest, DamagedCheckpointIsNotListedAndGoesWhenTrainingIsPastI
   EXPECT_EQ(*posix_.ReadAll(dir_ + "/checkpoint"),
             "model_checkpoint_path: \"model.ckpt-7\"\n"
             "all_model_checkpoint_paths: \"model.ckpt-5\"\n"
-            "all_model_checkpoint_paths: \"model.ckpt-7\"\n");
+            "all_model_checkpoint_paths: \"model.ckpt-7\"\n" +
+                TimeLine(clock_.WallNow()) + TimeLine(clock_.WallNow()));
   EXPECT_TRUE(*posix_.Exists(dir_ + "/model.ckpt-10.index"));
   ASSERT_THAT(Save(*dir, 11), IsOk());
   EXPECT_THAT(*posix_.List(dir_),

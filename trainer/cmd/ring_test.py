@@ -3,10 +3,14 @@
 is killed and followed by one that has no checkpoint, and with workers that come and go.
 """
 
+import datetime
+import glob
 import itertools
 import json
+import os
 import re
 import signal
+import time
 import unittest
 
 from processes import ENDLESS, Job, free_ports, wait_until
@@ -22,6 +26,10 @@ def evaluation(job):
 
 def ring(**config):
     return Job(chief=True, ps=0, workers=2, strategy=RING, maxSteps=STEPS, **config)
+
+
+def seconds(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 class RingTest(unittest.TestCase):
@@ -77,6 +85,18 @@ class RingTest(unittest.TestCase):
             chief.wait()
             self.assertEqual(chief.code(), 143, job.logs())
             self.assertIn("checkpoint saved", chief.log())
+            self.expect_its_checkpoint_on_the_next_ones_page(job)
+
+    def expect_its_checkpoint_on_the_next_ones_page(self, job):
+        (step,) = re.findall(r"checkpoint saved .*step=(\d+)", job.processes["chief-0"].log())
+        saved = os.path.join(job.out, f"model.ckpt-{step}.")
+        size = sum(os.path.getsize(path) for path in glob.glob(saved + "*"))
+        job.start_all()
+        chief = job.processes["chief-0"]
+        (listed,) = wait_until("its page",
+                               lambda: (chief.get("/status") or {}).get("checkpoints"))
+        self.assertEqual((listed["step"], listed["bytes"]), (int(step), size))
+        self.assertLess(abs(time.time() - seconds(listed["savedAt"])), 3600)
 
     def test_who_is_missing_is_named(self):
         with ring() as job:

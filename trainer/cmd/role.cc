@@ -158,7 +158,10 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& tas
       .start = process_.start,
       .keep = static_cast<int>(config().checkpoint_keep),
       .shard_bytes = config().checkpoint_shard_bytes,
-      .shape = shape};
+      .shape = shape,
+      .on_listed = [this](const std::vector<CheckpointDir::Listed>& listed) {
+        ShowCheckpoints(listed);
+      }};
   Tries tries = TriesUntil(stop_);
   tries.limits.pause = kDirectoryRetry;
   std::unique_ptr<SnapshotStore> store;
@@ -168,6 +171,16 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& tas
     return store != nullptr ? absl::OkStatus() : opened.status();
   }));
   return store;
+}
+
+void Role::ShowCheckpoints(const std::vector<CheckpointDir::Listed>& listed) {
+  std::vector<CheckpointStatus> shown;
+  for (const CheckpointDir::Listed& one : listed) {
+    shown.push_back({.step = one.step,
+                     .bytes = one.bytes,
+                     .saved_at = one.saved_at ? FormatRfc3339(*one.saved_at) : ""});
+  }
+  board_.SetCheckpoints(std::move(shown));
 }
 
 absl::Status Role::Release(SnapshotStore* store, absl::Status status) {

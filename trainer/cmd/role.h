@@ -107,6 +107,7 @@ class Role {
   // which it is measured.
   static std::optional<double> LogStep(StepLog& log, const StepResult& step, int64_t* last);
 
+  void ShowCheckpoints(const std::vector<CheckpointDir::Listed>& listed);
   void ShowTrouble(const std::string& why);
   Member::Options MemberOptions() const;
   TryLimits limits() const;

@@ -87,6 +87,7 @@ struct SnapshotStore::State {
   SnapshotShape shape;
   std::unique_ptr<CheckpointDir> dir;
   Clock::Time renewed;
+  std::function<void(const std::vector<CheckpointDir::Listed>&)> on_listed;
 };
 
 SnapshotStore::SnapshotStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -108,7 +109,8 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
   dir_options.pace = pace.get();
   ASSIGN_OR_RETURN(auto dir, CheckpointDir::Open(files, clock, std::move(dir_options)));
   return std::unique_ptr<SnapshotStore>(new SnapshotStore(std::unique_ptr<State>(new State{
-      std::move(pace), clock, std::move(options.shape), std::move(dir), clock.Now()})));
+      std::move(pace), clock, std::move(options.shape), std::move(dir), clock.Now(),
+      std::move(options.on_listed)})));
 }
 
 absl::Status SnapshotStore::CheckNumbers(const SnapshotView& snapshot) {
@@ -155,12 +157,22 @@ absl::Status SnapshotStore::Save(const SnapshotView& snapshot) {
   }
   for (const TensorValue& number : numbers) tensors.push_back(number.View());
   state_->renewed = state_->clock.Now();
-  return state_->dir->Save(snapshot.step, tensors);
+  RETURN_IF_ERROR(state_->dir->Save(snapshot.step, tensors));
+  TellListed();
+  return absl::OkStatus();
+}
+
+// For people; a directory that cannot be listed now has its checkpoints all the same.
+void SnapshotStore::TellListed() {
+  if (state_->on_listed == nullptr) return;
+  const auto listed = state_->dir->List();
+  if (listed.ok()) state_->on_listed(*listed);
 }
 
 absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
   const SnapshotShape& shape = state_->shape;
   ASSIGN_OR_RETURN(const std::optional<CheckpointDir::Checkpoint> latest, state_->dir->Latest());
+  TellListed();
   if (!latest) return false;
   const BundleReader& reader = *latest->reader;
   RETURN_IF_ERROR(CheckOptimizer(reader, shape.optimizer));

@@ -32,6 +32,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "trainer/batches/committed_set.h"
+#include "trainer/checkpoint/checkpoint_dir.h"
 #include "trainer/checkpoint/write_pace.h"
 
 namespace taas {
@@ -111,6 +112,9 @@ class SnapshotStore {
     int keep = 5;
     int64_t shard_bytes = int64_t{4} << 30;  // Of one data file.
     SnapshotShape shape;
+    // Gets the checkpoints that are there, after Load and after each Save, on their threads. Null:
+    // nobody wants to know.
+    std::function<void(const std::vector<CheckpointDir::Listed>&)> on_listed = nullptr;
   };
   static absl::StatusOr<std::unique_ptr<SnapshotStore>> Open(FileSystem& files, const Clock& clock,
                                                              Options options);
@@ -130,6 +134,7 @@ class SnapshotStore {
  private:
   struct State;
   absl::Status CheckNumbers(const SnapshotView& snapshot);
+  void TellListed();
   explicit SnapshotStore(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

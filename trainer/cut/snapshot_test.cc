@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -24,7 +25,8 @@ class SnapshotTest : public ::testing::Test {
         files_, clock_,
         {.dir = dir_,
          .uid = "uid",
-         .shape = {.variables = {{.name = "w", .dims = {2}, .count = 2}}, .data = data}});
+         .shape = {.variables = {{.name = "w", .dims = {2}, .count = 2}}, .data = data},
+         .on_listed = [this](const auto& listed) { listed_ = listed; }});
     EXPECT_THAT(store, IsOk());
     return store.ok() ? *std::move(store) : nullptr;
   }
@@ -38,7 +40,21 @@ class SnapshotTest : public ::testing::Test {
   RealClock clock_;
   PosixFileSystem files_;
   std::string dir_;
+  std::vector<CheckpointDir::Listed> listed_;
 };
+
+TEST_F(SnapshotTest, WhoWantsToKnowIsToldOfCheckpointsAfterASaveAndAfterALoad) {
+  Save("d");
+  ASSERT_EQ(listed_.size(), 1u);
+  EXPECT_EQ(listed_[0].step, 3);
+  EXPECT_GT(listed_[0].bytes, 0);
+  EXPECT_TRUE(listed_[0].saved_at.has_value());
+  listed_.clear();
+  Snapshot loaded;
+  EXPECT_THAT(Store("d")->Load(&loaded), IsOk());
+  ASSERT_EQ(listed_.size(), 1u);
+  EXPECT_EQ(listed_[0].step, 3);
+}
 
 // Symptom: a file that was added between two runs changed the order of examples, and nobody saw it.
 TEST_F(SnapshotTest, ACheckpointOfOtherDataIsRefusedAndBothAreNamed) {

@@ -54,6 +54,14 @@ void AddShares(JsonValue& json, const std::optional<RankShares>& shares) {
                     {"bytesPerStep", shares->bytes_per_step}};
 }
 
+void AddCheckpoints(JsonValue& json, const std::vector<CheckpointStatus>& checkpoints) {
+  for (const CheckpointStatus& checkpoint : checkpoints) {
+    JsonValue entry = {{"step", checkpoint.step}, {"bytes", checkpoint.bytes}};
+    if (!checkpoint.saved_at.empty()) entry["savedAt"] = checkpoint.saved_at;
+    json["checkpoints"].push_back(std::move(entry));
+  }
+}
+
 void AddGpus(JsonValue& json, const std::vector<GpuReading>& gpus) {
   for (const GpuReading& gpu : gpus) json["gpus"].push_back(ToJson(gpu));
 }
@@ -154,6 +162,11 @@ void StatusBoard::SetShares(const RankShares& shares) {
   now_.shares = shares;
 }
 
+void StatusBoard::SetCheckpoints(std::vector<CheckpointStatus> checkpoints) {
+  std::lock_guard lock(mutex_);
+  now_.checkpoints = std::move(checkpoints);
+}
+
 StatusBoard::Snapshot StatusBoard::snapshot() const {
   std::lock_guard lock(mutex_);
   return now_;
@@ -211,6 +224,7 @@ std::string StatusBoard::Json() const {
                        {"versions", now.buffers->versions}};
   }
   AddGpus(json, now.gpus);
+  AddCheckpoints(json, now.checkpoints);
   if (now.shares) {
     AddShares(json, now.shares);
     const std::string slowest = SlowestRank(

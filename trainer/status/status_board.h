@@ -67,6 +67,13 @@ struct RankShares {
   int64_t bytes_per_step = 0;  // That it sends.
 };
 
+// A checkpoint in the job's directory.
+struct CheckpointStatus {
+  int64_t step = 0;
+  int64_t bytes = 0;
+  std::string saved_at;  // RFC 3339; empty: not known.
+};
+
 struct PeerStatus {
   std::string role;
   int index = 0;
@@ -111,6 +118,7 @@ class StatusBoard {
     std::optional<Buffers> buffers;
     std::vector<GpuReading> gpus;
     std::optional<RankShares> shares;
+    std::vector<CheckpointStatus> checkpoints;
   };
 
   explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {
@@ -134,6 +142,8 @@ class StatusBoard {
   void SetBuffers(const Buffers& buffers);
   void SetGpus(std::vector<GpuReading> gpus);
   void SetShares(const RankShares& shares);
+  // The newest, the newest first.
+  void SetCheckpoints(std::vector<CheckpointStatus> checkpoints);
 
   Snapshot snapshot() const;
   // The body of /status.

@@ -383,5 +383,17 @@ TEST(StatusBoardTest, WhatTheTimeOfRanksGoesToIsShownAndWhoIsSlowest) {
   EXPECT_EQ(page["slowest"], "worker-1");
 }
 
+TEST(StatusBoardTest, CheckpointsAreShownAsTheyAreInTheDirectory) {
+  StatusBoard board({.job = "default/mnist", .role = "chief"});
+  EXPECT_FALSE(json::parse(board.Json()).contains("checkpoints"));
+  board.SetCheckpoints({{.step = 20, .bytes = 7, .saved_at = "2026-11-21T05:54:17Z"},
+                        {.step = 10, .bytes = 5, .saved_at = ""}});
+  EXPECT_EQ(json::parse(board.Json())["checkpoints"],
+            json::parse(R"([{"step":20,"bytes":7,"savedAt":"2026-11-21T05:54:17Z"},
+                            {"step":10,"bytes":5}])"));
+  board.SetCheckpoints({});
+  EXPECT_FALSE(json::parse(board.Json()).contains("checkpoints"));
+}
+
 }  // namespace
 }  // namespace taas

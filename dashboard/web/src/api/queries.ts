@@ -22,6 +22,7 @@ import type {
   QueueList,
   SeriesAnswer,
   Session,
+  TrainingFacts,
 } from "./types";
 import type { UsageOverTime } from "./usage_history";
 import { withSample } from "./usage_history";
@@ -141,6 +142,26 @@ export function useUsage(job: JobRef, enabled: boolean): UsageOverTime | undefin
     },
   });
   return enabled ? data : undefined;
+}
+
+// Trainers count over a second, and a person reads for longer.
+const FACTS_MS = 5_000;
+const NO_FACTS_MS = 60_000;
+
+/** Asked for again and again while the job runs; undefined: not known. */
+export function useTrainingFacts(job: JobRef, runs: boolean): TrainingFacts | undefined {
+  const { api } = useServices();
+  const { data } = useQuery<TrainingFacts>({
+    queryKey: ["training", jobKey(job), runs],
+    // One that fails is only the less to see.
+    retry: false,
+    refetchInterval: ({ state }) => {
+      if (!runs) return false;
+      return state.status === "error" || state.data?.source === undefined ? NO_FACTS_MS : FACTS_MS;
+    },
+    queryFn: ({ signal }) => api.get<TrainingFacts>(`${jobApi(job)}/training`, { signal }),
+  });
+  return data;
 }
 
 /** For a loop that asks again with the last step that it has. */

@@ -289,6 +289,45 @@ export interface SeriesAnswer {
   archived?: boolean;
 }
 
+/** GET api/jobs/{ns}/{plural}/{name}/training: what the job's trainer says besides its curves. */
+export interface TrainingFacts {
+  /** Who answered, such as "chief-0"; absent: nobody does now. */
+  source?: string;
+  /** Of an all-reduce: each replica that trains. */
+  ranks?: RankTime[];
+  /** The replica that the others wait for; absent: none is notably slower. */
+  slowest?: string;
+  /** Absent: the job keeps none, as far as its manifest says. */
+  checkpoints?: JobCheckpoints;
+  /** Why nobody answers. */
+  message?: string;
+}
+/** Shares of its time, 0 … 1; the rest is the update and what follows it. */
+export interface RankTime {
+  replica: string;
+  compute: number;
+  /** For the slowest of the others. */
+  wait: number;
+  /** Of gradients, for which it waits. */
+  exchange: number;
+  /** Of gradients, beside compute: no part of the sum. */
+  hidden: number;
+  bytesPerStep: number;
+}
+export interface JobCheckpoints {
+  /** In its pods. */
+  dir: string;
+  /** What holds it: one of these, or nothing that stays. */
+  claim?: string;
+  hostPath?: string;
+  /** On the machine of the dashboard. */
+  folder?: string;
+  /** Who says which there are: of "history" as they were last seen; absent: nobody. */
+  from?: "trainer" | "folder" | "status" | "history";
+  /** The newest first, 11 at most. */
+  newest: { step: number; bytes?: number; savedAt?: Time }[];
+}
+
 /** GET api/jobs/{ns}/{plural}/{name}/events: what is known of the job's event files. */
 export interface EventsState {
   runs: number;
@@ -525,6 +564,8 @@ export interface HistoryDetail extends HistoryRow {
   restartHistory?: RestartRecord[];
   events: ClusterEvent[];
   manifest?: KubeObject;
+  /** As they were last seen; absent: never. */
+  checkpoints?: JobCheckpoints;
   series: SeriesAnswer;
   logs: HistoryLog[];
   /** What is recorded and this user may not see. */

@@ -19,7 +19,11 @@ export interface Format {
   age: (seconds: number) => string;
   /** MiB → "40 GiB" */
   memory: (mebibytes: number) => string;
+  /** Of files: 3180432 → "3.18 MB", as the command line has it. */
+  size: (bytes: number) => string;
 }
+
+const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
 
 // Below it a number is more noughts than digits.
 const TINY = 1e-4;
@@ -57,6 +61,15 @@ export function newFormat(language: Language, texts: Texts): Format {
       mebibytes >= 1024
         ? `${short.format(mebibytes / 1024)} GiB`
         : `${short.format(mebibytes)} MiB`,
+    size: (bytes) => {
+      let value = bytes;
+      let unit = 0;
+      while (value >= 999.5 && unit < UNITS.length - 1) {
+        value /= 1000;
+        unit += 1;
+      }
+      return `${short.format(value)} ${UNITS[unit]}`;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { HealthReason, JobState } from "../../api/types";
 import { plural } from "../plural";
 import { jobPod } from "./job_pod";
+import { jobTrained } from "./job_trained";
 
 export const job = {
   loading: "What is known about this job is on its way…",
@@ -249,4 +250,5 @@ export const job = {
   lines: (count: number) => plural(count, "line", "lines"),
 
   pod: jobPod,
+  trained: jobTrained,
 };

@@ -1,5 +1,6 @@
 import type { job as en } from "../en/job";
 import { jobPod } from "./job_pod";
+import { jobTrained } from "./job_trained";
 
 const number = (count: number): string => count.toLocaleString("zh-CN");
 
@@ -238,4 +239,5 @@ export const job: typeof en = {
   lines: (count) => `${number(count)} 行`,
 
   pod: jobPod,
+  trained: jobTrained,
 };

@@ -23,6 +23,7 @@ import "../job/job.css";
 import { RestartCauses } from "../job/timeline/RestartCauses";
 import { timelineOf } from "../job/timeline/entries";
 import { Timeline } from "../job/timeline/Timeline";
+import { Checkpoints } from "../job/trained/Checkpoints";
 import { HistoryCurves } from "./HistoryCurves";
 import { HistoryFacts } from "./HistoryFacts";
 import { HistoryLogs } from "./HistoryLogs";
@@ -97,6 +98,7 @@ function Recorded({ job }: { job: HistoryDetail }): ReactNode {
         </p>
       )}
       <HistoryFacts job={job} />
+      {job.checkpoints && <Checkpoints job={job} checkpoints={job.checkpoints} recorded />}
       <Parts job={job} />
     </>
   );

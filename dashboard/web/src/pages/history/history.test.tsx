@@ -256,6 +256,22 @@ describe("one job of the past", () => {
     ]);
   });
 
+  test("has its checkpoints as they were last seen, and no command for them", async () => {
+    const checkpoints = {
+      dir: "/out",
+      claim: "old-out",
+      folder: "/volumes/old-out",
+      from: "folder" as const,
+      newest: [{ step: 2000, bytes: 3_183_212 }],
+    };
+    renderAt("/history/uid-old", { server: serverOf(detail({ checkpoints })) });
+    const region = await screen.findByRole("region", { name: "Checkpoints" });
+    for (const part of ["/out on claim old-out", "3.18 MB", "/volumes/old-out", "last seen"]) {
+      expect(region.textContent).toContain(part);
+    }
+    expect(region.textContent).not.toContain("taas export");
+  });
+
   test("is cloned from what was recorded", async () => {
     const { user, router } = renderAt("/history/uid-old?ns=ml", { server: serverOf(detail()) });
     await user.click(await screen.findByRole("button", { name: "Clone" }));

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { useDeferredValue, useEffect, useRef } from "react";
-import { useUsage } from "../../api/queries";
+import { useTrainingFacts, useUsage } from "../../api/queries";
 import type { JobDetail } from "../../api/types";
 import { useAnnounce } from "../../components/Announcer";
 import { PageHeader } from "../../components/PageHeader";
@@ -18,6 +18,8 @@ import { findReplica } from "./names";
 import { PodDrawer } from "./pod/PodDrawer";
 import { Replicas } from "./replicas/Replicas";
 import { JobTimeline } from "./timeline/JobTimeline";
+import { Checkpoints } from "./trained/Checkpoints";
+import { RankTimes } from "./trained/RankTimes";
 import { Trail } from "./Trail";
 import { useView } from "./use_view";
 
@@ -67,6 +69,7 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
             onView={view.setReplicas}
             onReplica={view.openReplica}
           />
+          <Trained job={job} runs={runs} onReplica={view.openReplica} />
           <JobTimeline job={later} onReplica={view.openReplica} />
         </div>
       )}
@@ -77,6 +80,25 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
         usage={usage}
         onClose={view.closeReplica}
       />
+    </>
+  );
+}
+
+interface TrainedProps {
+  job: JobDetail;
+  runs: boolean;
+  onReplica: (name: string) => void;
+}
+
+/** What its trainer says of it; of other programs there is nothing. */
+function Trained({ job, runs, onReplica }: TrainedProps): ReactNode {
+  const facts = useTrainingFacts(job, runs);
+  return (
+    <>
+      {facts?.ranks && runs && (
+        <RankTimes ranks={facts.ranks} slowest={facts.slowest} onReplica={onReplica} />
+      )}
+      {facts?.checkpoints && <Checkpoints job={job} checkpoints={facts.checkpoints} />}
     </>
   );
 }

@@ -1,0 +1,28 @@
+// The checkpoints in a folder of this machine: on the local cluster a volume is one.
+//
+// Symbolic links below the volume's top are not followed: whoever can write into a volume could
+// otherwise have other folders listed. Names alone are looked at, and no file is opened.
+//
+// Ownership: values. Threads: any; may wait for the disk. Errors: the system's, naming the path.
+//
+//   ASSIGN_OR_RETURN(auto newest_first, ListCheckpointFolder("/…/mnist-out", "checkpoints"));
+
+#ifndef DASHBOARD_TRAINING_CHECKPOINT_FOLDER_H_
+#define DASHBOARD_TRAINING_CHECKPOINT_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "operator/plan/saved_checkpoints.h"
+
+namespace taas::dashboard {
+
+// At most CheckpointReader::kCheckpointsMax of them. `below`: the path from the volume's top `top`;
+// empty: the top itself.
+absl::StatusOr<std::vector<SavedCheckpoint>> ListCheckpointFolder(const std::string& top,
+                                                                  const std::string& below);
+
+}  // namespace taas::dashboard
+
+#endif  // DASHBOARD_TRAINING_CHECKPOINT_FOLDER_H_

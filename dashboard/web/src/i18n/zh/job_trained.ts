@@ -1,0 +1,33 @@
+import type { jobTrained as en } from "../en/job_trained";
+
+export const jobTrained: typeof en = {
+  ranks: "每一步的时间用在哪里",
+  ranksAbout: "所有副本用同样的时间完成一步，即最慢者的时间。以下是最近一秒的占比。",
+  slowest: (name) => `${name} 最慢：其他副本在等它。`,
+  noneSlow: "没有哪个副本明显比其他的慢。",
+  compute: "计算",
+  wait: "等待最慢者",
+  exchange: "交换梯度",
+  rest: "更新及其他",
+  of: (part, percent) => `${part} ${percent}`,
+  hidden: (percent) => `另有 ${percent} 的交换与计算同时进行`,
+  perStep: (amount) => `每步发送 ${amount}`,
+  isSlowest: "最慢",
+
+  checkpoints: "检查点",
+  onClaim: (dir, claim) => `${dir}，位于存储卷声明 ${claim}`,
+  onPath: (dir, path) => `${dir}，位于其节点的 ${path}`,
+  onNoVolume: (dir) => `${dir}，不在会保留的卷上：随 Pod 一起消失`,
+  copyFolder: "复制目录",
+  onThisMachine: "在本机上",
+  step: "步数",
+  size: "大小",
+  saved: "保存于",
+  newest: (count) => (count === 1 ? "最新的一个" : `最新的 ${count} 个`),
+  noneYet: "还没有保存过。",
+  unknown: "不知道有哪些：作业没有运行，也没有记录。",
+  lastSeen: "这是最后一次看到的情况。",
+  byStatus: "作业已成功，因此最后一步已保存。",
+  exportIt: "导出模型供其他程序使用：",
+  copyCommand: "复制命令",
+};
