@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "operator/base/status.h"
 #include "trainer/cuda/operation_graph.h"

@@ -2,10 +2,9 @@
 // cudnn_plan.h takes. Which graphs, and why these: docs/design/0020-gpus.md.
 //
 // Forwards: the operation "scaled dot-product attention", with a mask in the graph that it has
-// between scale and softmax. Backwards, where the operation of that name has engines for later GPUs
-// only: products, sums and functions that the library knows as one pattern. The gradient of the
-// queries is the result of a product, and not of additions in any order: that takes the scores'
-// gradients as workspace, and is the same each time.
+// between scale and softmax. Backwards: products, sums and functions that the library knows as one
+// pattern. The gradient of the queries is the result of a product, and not of additions in any
+// order: that takes the scores' gradients as workspace, and is the same each time.
 //
 // Ownership: borrows the Cudnn. Threads: as Cudnn's. Errors: as CudnnPlan's; Unimplemented for a
 // shape that no release knows.

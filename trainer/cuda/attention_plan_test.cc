@@ -296,6 +296,16 @@ TEST_F(AttentionPlanTest, WhatCannotBePlannedIsToldAndWhy) {
   EXPECT_THAT(Log(), HasSubstr("cuDNN 9.20.0 is too old for it: 9.21.0 or later is needed"));
 }
 
+// cuDNN has an engine there, which does not say that it adds up in any order.
+TEST_F(AttentionPlanTest, GradientsOfLaterGpusAreNotPlanned) {
+  gpu_.reset();
+  gpu_ = std::make_unique<fake::FakeGpu>("device 10 0 85899345920 148 1 NVIDIA B200\n");
+  EXPECT_NE(PlanFor(kShape), nullptr);
+  EXPECT_EQ(PlanFor(With(AttentionPart::kGradients)), nullptr);
+  EXPECT_THAT(Log(), HasSubstr("on a GPU of compute capability 10.0 its gradients may not be the "
+                               "same twice"));
+}
+
 TEST_F(AttentionPlanTest, AGraphThatNoEngineComputesIsNone) {
   ASSERT_THAT(device().Enter(), IsOk());
   const auto cudnn = Cudnn::Load(fake::kCudnn);

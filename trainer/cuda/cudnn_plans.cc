@@ -7,6 +7,25 @@
 #include "operator/base/status.h"
 
 namespace taas::cuda {
+namespace {
+
+// From which on the engine that the heuristics put first may add up the gradient of queries in any
+// order, and does not say so: another one, with settings of its own, would have to be asked for.
+constexpr int kMajorOfUnorderedGradients = 10;
+
+absl::Status CheckDevice(const DeviceInfo&, const ConvShape&) { return absl::OkStatus(); }
+
+absl::Status CheckDevice(const DeviceInfo& device, const AttentionShape& shape) {
+  if (shape.part == AttentionPart::kOutputs || device.major < kMajorOfUnorderedGradients) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError("on a GPU of compute capability " +
+                                  std::to_string(device.major) + "." +
+                                  std::to_string(device.minor) +
+                                  " its gradients may not be the same twice");
+}
+
+}  // namespace
 
 const ConvPlan* CudnnPlans::PlanFor(const ConvShape& shape) {
   return PlanFor(shape, &convolutions_);
@@ -58,6 +77,7 @@ void CudnnPlans::Tell(const Words& words) const {
 template <typename Plan, typename Shape>
 absl::StatusOr<std::unique_ptr<Plan>> CudnnPlans::MakePlan(const Shape& shape,
                                                            const Words& words) const {
+  RETURN_IF_ERROR(CheckDevice(device_, shape));
   const std::string key = KeyOf(TextOf(shape));
   if (const std::optional<std::string> json = store_.Read(key)) {
     auto plan = Plan::FromJson(*cudnn_, shape, *json);

@@ -41,7 +41,11 @@ __device__ void Widen(Place<float4> place, const uint16_t* from, float* to) {
 }  // namespace
 
 extern "C" __global__ void NarrowKernel(const NarrowParams p) {
-  const NarrowParams::Array& array = p.arrays[blockIdx.y];
+  // By a number that only the device knows the compiler would copy all of them to the stack.
+  static_assert(NarrowParams::kArraysMax == 3);
+  const NarrowParams::Array array = blockIdx.y == 0   ? p.arrays[0]
+                                    : blockIdx.y == 1 ? p.arrays[1]
+                                                      : p.arrays[2];
   ForPlaces(array.count, p.by_fours, [&](auto place) { Narrow(place, array.from, array.to); });
 }
 
