@@ -105,6 +105,7 @@ class CheckTest(unittest.TestCase):
         self.assertGreater(part["execToEndOfOneStepSeconds"], 0)
         self.assertTrue(runs["kernels"]["result"]["complete"])
         self.assertTrue(runs["convolutions"]["result"]["complete"])
+        self.assertTrue(runs["attentions"]["result"]["complete"])
         self.assertTrue(runs["models"]["result"]["complete"])
 
     def test_the_card_is_named_with_its_clocks(self):

@@ -53,6 +53,10 @@ void MeasureKernels(const Context& context);
 // "flop", "patchesMs"} and, where there is a plan, {"plannedMs", "timesAsFast"}.
 void MeasureConvolutions(const Context& context);
 
+// Each attention in bfloat16 by the device's plan and as products with softmax: {"name", "part",
+// "precision", "flop", "productsMs"} and, where there is a plan, {"plannedMs", "timesAsFast"}.
+void MeasureAttentions(const Context& context);
+
 // {"error"}, or {"missing"} of a kernel that there is not.
 nlohmann::json TroubleOf(const std::string& name, const absl::Status& status);
 

@@ -1,6 +1,6 @@
 // What a GPU computes and how fast: one command of commands.h, whose rows it writes to a file.
 //
-//   gpu_bench steps|models|kernels|convolutions --out FILE [--only NAME] [--seconds S]
+//   gpu_bench steps|models|kernels|convolutions|attentions --out FILE [--only NAME] [--seconds S]
 //       [--bytes N] [--small]
 //   gpu_bench rows --out FILE       needs no GPU: the models that peers.py is to measure
 //
@@ -104,6 +104,7 @@ int Run(const Flags& flags) {
   if (flags.command == "models") MeasureModels(context);
   if (flags.command == "kernels") MeasureKernels(context);
   if (flags.command == "convolutions") MeasureConvolutions(context);
+  if (flags.command == "attentions") MeasureAttentions(context);
   file.Finish();
   return clean ? 0 : 1;
 }
@@ -112,7 +113,7 @@ int Main(int argc, char** argv) {
   CommandLine app({.name = "gpu_bench", .about = "What a GPU computes, and how fast."});
   Flags flags;
   app.AddOption("COMMAND", &flags.command, "what is done")
-      .OneOf({"steps", "models", "kernels", "convolutions", "rows"})
+      .OneOf({"steps", "models", "kernels", "convolutions", "attentions", "rows"})
       .Required();
   app.AddOption("--out", &flags.out, "the file that gets JSON").Required();
   app.AddOption("--only", &flags.only, "rows whose name has this");

@@ -95,6 +95,26 @@ class GpuBenchTest(unittest.TestCase):
         self.assertEqual([row for row in result["rows"] if "plannedMs" in row], [])
         self.assertGreater(result["rows"][0]["patchesMs"], 0)
 
+    def test_attentions_are_measured_by_plans_and_by_products(self):
+        code, result, _ = self.bench("attentions", "--seconds", "0.001")
+        self.assertEqual((code, result["complete"]), (0, True))
+        self.assertEqual([row for row in result["rows"] if "error" in row], [])
+        self.assertEqual(len(result["rows"]), 3 * 2)
+        for row in result["rows"]:
+            with self.subTest(row):
+                self.assertAlmostEqual(row["timesAsFast"], row["productsMs"] / row["plannedMs"])
+        forward, backward = result["rows"][:2]
+        self.assertEqual((forward["name"], forward["part"], forward["precision"]),
+                         ("GPT-2, 8 x 1024", "Attention", "bfloat16"))
+        self.assertEqual(backward["part"], "AttentionGrad")
+        # Two examples of two heads of 8, six steps: a product is 2 · 4 · 36 · 8, and half of it.
+        self.assertEqual((forward["flop"], backward["flop"]), (2 * 1152, 5 * 1152))
+        # One that knows no attention.
+        _, result, _ = self.bench("attentions", "--seconds", "0.001",
+                                  machine=f"{H100}cudnn 92000\n")
+        self.assertEqual([row for row in result["rows"] if "plannedMs" in row], [])
+        self.assertGreater(result["rows"][0]["productsMs"], 0)
+
     def test_only_some_rows(self):
         _, result, _ = self.bench("steps", "--only", "LeNet")
         self.assertEqual([row["name"] for row in result["rows"]], ["LeNet"])

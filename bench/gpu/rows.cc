@@ -61,6 +61,8 @@ std::vector<Row> SmallRows() {
            Images({6, 4, 1}, 4), 4},
           {"GPT-2", R"({"name": "gpt2", "blocks": 1, "heads": 2, "width": 16})", kAdamW,
            Text(8, 19), 4},
+          {"GPT-2 bf16", R"({"name": "gpt2", "blocks": 1, "heads": 2, "width": 16})", kAdamW,
+           Text(8, 19), 4, Precision::kBFloat16, kBFloat16},
           {"Wide & Deep", R"({"name": "wideDeep", "hidden": [8]})", kAdam, Clicks({2, 3, 20}), 4}};
 }
 

@@ -82,7 +82,7 @@ absl::StatusOr<Runtime> Role::ComputesWith() {
   if (process_.gpus == 0) return CpuRuntime();
   if (gpus_ == nullptr) {
     cuda::CudaRuntime::Libraries libraries;
-    libraries.convolutions.folder = process_.gpu_plans;
+    libraries.cudnn.folder = process_.gpu_plans;
     libraries.nccl.stuck = [this](const absl::Status& why) { EndNow(why); };
     ASSIGN_OR_RETURN(gpus_, cuda::CudaRuntime::Open(process_.gpus, libraries));
     for (const Device* const device : gpus_->runtime().devices) {

@@ -1,17 +1,11 @@
 #include "trainer/cuda/conv_plan.h"
 
-#include <map>
 #include <utility>
-#include <vector>
 
 #include "operator/base/status.h"
-#include "trainer/graph/short_text.h"
 
 namespace taas::cuda {
 namespace {
-
-// What the heuristics propose, best first: 40 at most, in 9.28 on an H100.
-constexpr int64_t kConfigsMax = 64;
 
 // By which graph and variant pack name the tensors.
 constexpr int64_t kImagesId = 1, kFiltersId = 2, kOutputsId = 3;
@@ -100,28 +94,6 @@ absl::StatusOr<Graph> GraphOf(const Cudnn& cudnn, const ConvShape& shape) {
                .graph = std::move(graph)};
 }
 
-// Best first.
-absl::StatusOr<std::vector<CudnnDescriptor>> ConfigsOf(const Cudnn& cudnn, const Graph& graph,
-                                                       int mode) {
-  CudnnDescriptor heuristics(cudnn, CudnnType::kHeuristics);
-  RETURN_IF_ERROR(heuristics.SetDescriptor(CudnnAttribute::kHeuristicsGraph, graph.graph));
-  RETURN_IF_ERROR(
-      heuristics.SetEnum(CudnnAttribute::kHeuristicsMode, kCudnnOfHeuristicsMode, mode));
-  RETURN_IF_ERROR(heuristics.Finalize());
-  return heuristics.GetDescriptors(CudnnAttribute::kHeuristicsResults, CudnnType::kEngineConfig,
-                                   kConfigsMax);
-}
-
-absl::StatusOr<std::string_view> WhyNot(const CudnnDescriptor& config, bool tf32) {
-  ASSIGN_OR_RETURN(const std::vector<CudnnDescriptor> engines,
-                   config.GetDescriptors(CudnnAttribute::kEngineConfigEngine, CudnnType::kEngine,
-                                         1));
-  if (engines.empty()) return "of no engine";
-  ASSIGN_OR_RETURN(const std::vector<int> notes,
-                   engines[0].GetNotes(CudnnAttribute::kEngineNotes));
-  return WhyNotWith(notes, tf32);
-}
-
 std::string PairText(const ConvShape::Pair& pair) {
   return std::to_string(pair[0]) + "," + std::to_string(pair[1]);
 }
@@ -154,103 +126,25 @@ CudnnConvShapes ShapesOf(const ConvShape& shape) {
           .outputs = dense(shape.count, shape.output, shape.out)};
 }
 
-std::string_view WhyNotWith(std::span<const int> notes, bool tf32) {
-  for (const int note : notes) {
-    switch (note) {
-      case kCudnnNotDeterministic: return "not deterministic";
-      // Sums of floats are floats.
-      case kCudnnReducedPrecisionSums: return "sums of less than float32";
-      // To half precision, whose range is another one.
-      case kCudnnDownConvertsInputs: return "rounds inputs";
-      case kCudnnTensorCore:
-        if (!tf32) return "tensor cores";
-        break;
-      // Their sums are a hundred times as far off as those of plain products.
-      case kCudnnWinograd4x4:
-      case kCudnnWinograd6x6:
-      case kCudnnWinograd13x13: return "large Winograd tiles";
-      default: break;
-    }
-  }
-  return "";
-}
-
-absl::StatusOr<std::unique_ptr<CudnnConvPlan>> CudnnConvPlan::Of(const Cudnn& cudnn,
-                                                                 CudnnDescriptor plan) {
-  ASSIGN_OR_RETURN(const int64_t bytes, plan.GetInt(CudnnAttribute::kPlanWorkspaceSize));
-  if (bytes < 0 || bytes > kWorkspaceMax) {
-    return absl::UnimplementedError("wants " + BytesText(static_cast<size_t>(bytes)) +
-                                    " of workspace");
-  }
-  return std::unique_ptr<CudnnConvPlan>(
-      new CudnnConvPlan(cudnn, std::move(plan), static_cast<size_t>(bytes)));
-}
-
-absl::StatusOr<std::unique_ptr<CudnnConvPlan>> CudnnConvPlan::OfConfig(
-    const Cudnn& cudnn, const CudnnDescriptor& config) {
-  CudnnDescriptor plan(cudnn, CudnnType::kPlan);
-  RETURN_IF_ERROR(plan.SetHandle(CudnnAttribute::kPlanHandle));
-  RETURN_IF_ERROR(plan.SetDescriptor(CudnnAttribute::kPlanEngineConfig, config));
-  RETURN_IF_ERROR(plan.Finalize());
-  return Of(cudnn, std::move(plan));
-}
-
 absl::StatusOr<std::unique_ptr<CudnnConvPlan>> CudnnConvPlan::Make(const Cudnn& cudnn,
                                                                    const ConvShape& shape) {
   ASSIGN_OR_RETURN(const Graph graph, GraphOf(cudnn, shape));
-  std::map<std::string, int> reasons;  // How many engines each has ruled out.
-  for (const int mode : {kCudnnHeuristicsA, kCudnnHeuristicsB}) {
-    const auto configs = ConfigsOf(cudnn, graph, mode);
-    if (!configs.ok()) {
-      ++reasons[std::string(configs.status().message())];
-      continue;
-    }
-    for (const CudnnDescriptor& config : *configs) {
-      const absl::StatusOr<std::string_view> why = WhyNot(config, shape.tf32);
-      if (!why.ok() || !why->empty()) {
-        ++reasons[why.ok() ? std::string(*why) : std::string(why.status().message())];
-        continue;
-      }
-      auto plan = OfConfig(cudnn, config);
-      if (plan.ok()) return plan;
-      ++reasons[std::string(plan.status().message())];
-    }
-  }
-  std::string text = "no engine of cuDNN " + LibraryVersion(cudnn.version()) + " fits";
-  if (reasons.empty()) text += ": none is proposed";
-  const char* between = ": ";
-  for (const auto& [reason, count] : reasons) {
-    text += between + reason + " (" + std::to_string(count) + ")";
-    between = "; ";
-  }
-  return absl::UnimplementedError(text);
+  ASSIGN_OR_RETURN(std::unique_ptr<CudnnPlan> plan,
+                   CudnnPlan::Make(cudnn, graph.graph, shape.tf32));
+  return std::make_unique<CudnnConvPlan>(std::move(plan));
 }
 
 absl::StatusOr<std::unique_ptr<CudnnConvPlan>> CudnnConvPlan::FromJson(const Cudnn& cudnn,
+                                                                       const ConvShape&,
                                                                        std::string_view json) {
-  CudnnDescriptor plan(cudnn, CudnnType::kPlan);
-  RETURN_IF_ERROR(plan.SetHandle(CudnnAttribute::kPlanHandle));
-  RETURN_IF_ERROR(plan.SetText(CudnnAttribute::kPlanJson, json));
-  RETURN_IF_ERROR(plan.Finalize());
-  return Of(cudnn, std::move(plan));
-}
-
-absl::StatusOr<std::string> CudnnConvPlan::Json() const {
-  return plan_.GetText(CudnnAttribute::kPlanJson);
+  ASSIGN_OR_RETURN(std::unique_ptr<CudnnPlan> plan, CudnnPlan::FromJson(cudnn, json));
+  return std::make_unique<CudnnConvPlan>(std::move(plan));
 }
 
 absl::Status CudnnConvPlan::Launch(const ConvTensors& tensors, CuStream stream) const {
   constexpr int64_t kIds[] = {kImagesId, kFiltersId, kOutputsId};
   void* const pointers[] = {tensors.images, tensors.filters, tensors.outputs};
-  CudnnDescriptor pack(cudnn_, CudnnType::kVariantPack);
-  RETURN_IF_ERROR(pack.SetInts(CudnnAttribute::kPackIds, kIds));
-  RETURN_IF_ERROR(pack.SetPointers(CudnnAttribute::kPackPointers, pointers));
-  RETURN_IF_ERROR(pack.SetPointers(CudnnAttribute::kPackWorkspace, {&tensors.workspace, 1}));
-  RETURN_IF_ERROR(pack.Finalize());
-  RETURN_IF_ERROR(
-      cudnn_.Check("set the stream", cudnn_.api().SetStream(cudnn_.handle(), stream)));
-  return cudnn_.Check("convolve", cudnn_.api().BackendExecute(cudnn_.handle(), plan_.handle(),
-                                                              pack.handle()));
+  return plan_->Launch("convolve", kIds, pointers, tensors.workspace, stream);
 }
 
 }  // namespace taas::cuda

@@ -156,7 +156,7 @@ class ConvPlanTest : public testing::Test {
     gpu_.reset();
     gpu_ = std::make_unique<fake::FakeGpu>(std::string(fake::kH100) + more, 1,
                                            NcclCollective::Options{.library = fake::kNccl},
-                                           ConvPlans::Options{.library = library,
+                                           CudnnPlans::Options{.library = library,
                                                               .folder = folder});
   }
   CudaDevice& device() { return gpu_->device(); }
@@ -424,7 +424,7 @@ TEST_F(KeptPlansTest, AnotherReleaseOrDeviceHasPlansOfItsOwn) {
   gpu_ = std::make_unique<fake::FakeGpu>(
       "device 8 0 42949672960 108 1 NVIDIA A100\n", 1,
       NcclCollective::Options{.library = fake::kNccl},
-      ConvPlans::Options{.library = fake::kCudnn, .folder = folder_});
+      CudnnPlans::Options{.library = fake::kCudnn, .folder = folder_});
   EXPECT_EQ(Searches(), 3);
   EXPECT_THAT(Paths(), SizeIs(9));
 }

@@ -20,18 +20,18 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(const Driver& drive
                                                              const LoadedKernels& kernels,
                                                              int index,
                                                              const std::string& cublaslt,
-                                                             ConvPlans::Options convolutions) {
+                                                             CudnnPlans::Options cudnn) {
   ASSIGN_OR_RETURN(DeviceInfo info, driver.Describe(index));
   RETURN_IF_ERROR(CheckUsable(info));
   std::unique_ptr<CudaDevice> device(new CudaDevice(driver, kernels, std::move(info)));
-  RETURN_IF_ERROR(device->Start(cublaslt, std::move(convolutions)));
+  RETURN_IF_ERROR(device->Start(cublaslt, std::move(cudnn)));
   return device;
 }
 
 CudaDevice::CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info)
     : driver_(driver), kernels_(kernels), info_(std::move(info)) {}
 
-absl::Status CudaDevice::Start(const std::string& cublaslt, ConvPlans::Options convolutions) {
+absl::Status CudaDevice::Start(const std::string& cublaslt, CudnnPlans::Options cudnn) {
   int device = 0;
   RETURN_IF_ERROR(driver_.Check("find device " + std::to_string(info_.index),
                                 driver_.api().DeviceGet(&device, info_.index)));
@@ -40,7 +40,7 @@ absl::Status CudaDevice::Start(const std::string& cublaslt, ConvPlans::Options c
   ASSIGN_OR_RETURN(const int64_t free, FreeBytes());
   free_at_start_ = static_cast<size_t>(free);
   ASSIGN_OR_RETURN(products_, CublasLt::Load(cublaslt));
-  convolutions_ = std::make_unique<ConvPlans>(std::move(convolutions), info_, driver_.version());
+  cudnn_ = std::make_unique<CudnnPlans>(std::move(cudnn), info_, driver_.version());
   return absl::OkStatus();
 }
 
@@ -51,9 +51,9 @@ CudaDevice::~CudaDevice() {
   if (!Enter().ok()) {
     // Of a device that is lost the libraries cannot let go.
     static_cast<void>(products_.release());
-    if (convolutions_ != nullptr) convolutions_->Abandon();
+    if (cudnn_ != nullptr) cudnn_->Abandon();
   }
-  convolutions_.reset();
+  cudnn_.reset();
   products_.reset();
   int device = 0;
   if (driver_.api().DeviceGet(&device, info_.index) == kCuSuccess) {
@@ -148,7 +148,11 @@ std::optional<MemoryLevel> CudaDevice::memory_level() const {
 
 const ConvPlan* CudaDevice::PlanConvolution(const ConvShape& shape) {
   // Of one that is lost the next call says so.
-  return Enter().ok() ? convolutions_->PlanFor(shape) : nullptr;
+  return Enter().ok() ? cudnn_->PlanFor(shape) : nullptr;
+}
+
+const AttentionPlan* CudaDevice::PlanAttention(const AttentionShape& shape) {
+  return Enter().ok() ? cudnn_->PlanFor(shape) : nullptr;
 }
 
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }

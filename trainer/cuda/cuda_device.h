@@ -25,12 +25,14 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer/cuda/conv_plans.h"
 #include "trainer/cuda/cublaslt.h"
+#include "trainer/cuda/cudnn_plans.h"
 #include "trainer/cuda/driver.h"
 #include "trainer/cuda/loaded_kernels.h"
 #include "trainer/graph/device.h"
 #include "trainer/kernels/cuda/convolution.h"
+#include "trainer/kernels/cuda/fused_attention.h"
+#include "trainer/kernels/cuda/gpu_device.h"
 
 namespace taas::cuda {
 
@@ -41,7 +43,7 @@ class CudaDevice : public GpuDevice {
   // FailedPrecondition for a device that it cannot compute on, NotFound without cuBLASLt.
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(
       const Driver& driver, const LoadedKernels& kernels, int index,
-      const std::string& cublaslt = CublasLt::kLibrary, ConvPlans::Options convolutions = {});
+      const std::string& cublaslt = CublasLt::kLibrary, CudnnPlans::Options cudnn = {});
   // FailedPrecondition with the reason why not.
   static absl::Status CheckUsable(const DeviceInfo& info);
   ~CudaDevice() override;
@@ -63,6 +65,7 @@ class CudaDevice : public GpuDevice {
   std::unique_ptr<TimedEvent> MakeTimedEvent() override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
   const ConvPlan* PlanConvolution(const ConvShape& shape) override;
+  const AttentionPlan* PlanAttention(const AttentionShape& shape) override;
 
   // That nobody has now, on this device.
   absl::StatusOr<int64_t> FreeBytes() const;
@@ -70,13 +73,13 @@ class CudaDevice : public GpuDevice {
   const Driver& driver() const { return driver_; }
   const LoadedKernels& kernels() const { return kernels_; }
   CublasLt& products() const { return *products_; }
-  ConvPlans& convolutions() const { return *convolutions_; }
+  CudnnPlans& cudnn() const { return *cudnn_; }
   // Before the calling thread calls what needs a context.
   absl::Status Enter() const;
 
  private:
   CudaDevice(const Driver& driver, const LoadedKernels& kernels, DeviceInfo info);
-  absl::Status Start(const std::string& cublaslt, ConvPlans::Options convolutions);
+  absl::Status Start(const std::string& cublaslt, CudnnPlans::Options cudnn);
   absl::Status NoMemory(size_t bytes, absl::Status status) const;
   // Calls `work` with a stream that nobody else uses meanwhile, and waits for it. Streams are kept:
   // some calls of each step need one, and to make one takes longer than what they do.
@@ -88,7 +91,7 @@ class CudaDevice : public GpuDevice {
   CuContext context_ = nullptr;
   size_t free_at_start_ = 0;  // Bytes, when there was the context and no more.
   std::unique_ptr<CublasLt> products_;
-  std::unique_ptr<ConvPlans> convolutions_;
+  std::unique_ptr<CudnnPlans> cudnn_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<CudaStream>> idle_streams_;
 };

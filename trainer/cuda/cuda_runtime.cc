@@ -53,7 +53,7 @@ absl::Status CudaRuntime::Start(int count, const Libraries& libraries) {
   for (int index = 0; index < count; ++index) {
     ASSIGN_OR_RETURN(auto device,
                      CudaDevice::Open(*driver_, *kernels_, index, libraries.cublaslt,
-                                      libraries.convolutions));
+                                      libraries.cudnn));
     RETURN_IF_ERROR(CheckShortly(*device));
     devices_.push_back(std::move(device));
   }

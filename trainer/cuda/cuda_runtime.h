@@ -35,7 +35,7 @@ class CudaRuntime {
     std::string driver = Driver::kLibrary, cublaslt = CublasLt::kLibrary;
     std::string nvml = Nvml::kLibrary;  // Where it is.
     std::span<const KernelImage> images = KernelImages();
-    ConvPlans::Options convolutions{};
+    CudnnPlans::Options cudnn{};
     NcclCollective::Options nccl{};
   };
 

@@ -113,7 +113,11 @@ absl::Status CudaStream::Multiply(const Product& product) {
 }
 
 absl::Status CudaStream::Convolve(const ConvPlan& plan, const ConvTensors& tensors) {
-  return device_.convolutions().Launch(plan, tensors, stream_);
+  return device_.cudnn().Launch(plan, tensors, stream_);
+}
+
+absl::Status CudaStream::Attend(const AttentionPlan& plan, const AttentionTensors& tensors) {
+  return device_.cudnn().Launch(plan, tensors, stream_);
 }
 
 absl::Status CudaStream::Copy(void* to, const void* from, size_t bytes) {

@@ -46,6 +46,7 @@ class CudaStream : public GpuStream {
   absl::Status Zero(void* memory, size_t bytes) override;
   absl::Status Multiply(const Product& product) override;
   absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) override;
+  absl::Status Attend(const AttentionPlan& plan, const AttentionTensors& tensors) override;
 
   absl::Status Launch(const Kernel& kernel, const KernelCall& call) override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;

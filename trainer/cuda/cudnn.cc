@@ -52,7 +52,17 @@ std::string_view NameOf(CudnnType type) {
     case CudnnType::kPlan: return "a plan";
     case CudnnType::kForward:
     case CudnnType::kBackwardFilter:
-    case CudnnType::kBackwardData: return "an operation";
+    case CudnnType::kBackwardData:
+    case CudnnType::kPointwiseOperation:
+    case CudnnType::kMatmulOperation:
+    case CudnnType::kReductionOperation:
+    case CudnnType::kReshape: return "an operation";
+    case CudnnType::kPointwise: return "a pointwise function";
+    case CudnnType::kMatmul: return "a product";
+    case CudnnType::kReduction: return "a reduction";
+    case CudnnType::kAttention: return "an attention";
+    case CudnnType::kBandMask: return "a mask";
+    case CudnnType::kSoftmax: return "a softmax";
     case CudnnType::kGraph: return "a graph";
     case CudnnType::kVariantPack: return "a variant pack";
     case CudnnType::kTensor: return "a tensor";
@@ -168,6 +178,10 @@ absl::Status CudnnDescriptor::SetFloat(CudnnAttribute attribute, float value) {
   return Set(attribute, kCudnnOfFloat, 1, &value);
 }
 
+absl::Status CudnnDescriptor::SetBool(CudnnAttribute attribute, bool value) {
+  return Set(attribute, kCudnnOfBool, 1, &value);
+}
+
 absl::Status CudnnDescriptor::SetPointers(CudnnAttribute attribute,
                                           std::span<void* const> values) {
   return Set(attribute, kCudnnOfPointer, static_cast<int64_t>(values.size()), values.data());
@@ -180,6 +194,13 @@ absl::Status CudnnDescriptor::SetText(CudnnAttribute attribute, std::string_view
 absl::Status CudnnDescriptor::SetDescriptor(CudnnAttribute attribute,
                                             const CudnnDescriptor& value) {
   return Set(attribute, kCudnnOfDescriptor, 1, &value.handle_);
+}
+
+absl::Status CudnnDescriptor::SetDescriptors(CudnnAttribute attribute,
+                                             std::span<const CudnnDescriptor* const> values) {
+  std::vector<CudnnDescriptorHandle> handles;
+  for (const CudnnDescriptor* const value : values) handles.push_back(value->handle_);
+  return Set(attribute, kCudnnOfDescriptor, static_cast<int64_t>(handles.size()), handles.data());
 }
 
 absl::Status CudnnDescriptor::SetHandle(CudnnAttribute attribute) {

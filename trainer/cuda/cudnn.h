@@ -1,4 +1,4 @@
-// NVIDIA's cuDNN, which convolves: its library, loaded while the program runs, a handle of one
+// NVIDIA's cuDNN, which convolves and attends: its library, loaded while the program runs, a handle of one
 // device, and descriptors, of which its backend is made.
 //
 // What is allowed when: the cuDNN backend API reference (9.6 to 9.28).
@@ -17,6 +17,7 @@
 #ifndef TRAINER_CUDA_CUDNN_H_
 #define TRAINER_CUDA_CUDNN_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,6 +38,11 @@ constexpr int kCudnnVersionMin = 90'600;
 // Before anything of the library at `path` is called: its functions end the process where it does
 // not find the libraries to which they lead. FailedPrecondition with what is missing.
 absl::Status CheckCudnnIsWhole(const std::string& path);
+
+// Dimensions, and how far apart elements lie in memory in each, in elements.
+struct CudnnTensorShape {
+  std::array<int64_t, 4> dimensions{}, strides{};
+};
 
 class Cudnn {
  public:
@@ -84,9 +90,12 @@ class CudnnDescriptor {
   // `type` is a cudnnBackendAttributeType_t of numbers.
   absl::Status SetEnum(CudnnAttribute attribute, int type, int value);
   absl::Status SetFloat(CudnnAttribute attribute, float value);
+  absl::Status SetBool(CudnnAttribute attribute, bool value);
   absl::Status SetPointers(CudnnAttribute attribute, std::span<void* const> values);
   absl::Status SetText(CudnnAttribute attribute, std::string_view text);
   absl::Status SetDescriptor(CudnnAttribute attribute, const CudnnDescriptor& value);
+  absl::Status SetDescriptors(CudnnAttribute attribute,
+                              std::span<const CudnnDescriptor* const> values);
   absl::Status SetHandle(CudnnAttribute attribute);  // The Cudnn's.
   absl::Status Finalize();
 

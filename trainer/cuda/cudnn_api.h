@@ -38,9 +38,12 @@ inline constexpr int kCudnnSuccess = 0, kCudnnVersionMismatch = 1002,
                      kCudnnInternal = 4000, kCudnnDeviceAllocationFailed = 4004,
                      kCudnnExecutionFailed = 5000;
 
-// cudnnDataType_t, cudnnConvolutionMode_t, cudnnBackendHeurMode_t.
-inline constexpr int kCudnnFloat = 0;
+// cudnnDataType_t, cudnnConvolutionMode_t, cudnnPointwiseMode_t, cudnnReduceTensorOp_t,
+// cudnnBackendHeurMode_t.
+inline constexpr int kCudnnFloat = 0, kCudnnBFloat16 = 9;
 inline constexpr int kCudnnCrossCorrelation = 1;
+inline constexpr int kCudnnMul = 1, kCudnnSub = 9, kCudnnExp = 13, kCudnnGreaterOrEqual = 303;
+inline constexpr int kCudnnReduceAdd = 0;
 inline constexpr int kCudnnHeuristicsB = 1, kCudnnHeuristicsA = 3;
 
 // cudnnBackendNumericalNote_t: what an engine does with numbers.
@@ -54,11 +57,12 @@ inline constexpr int64_t kCudnnNotesMax = 32;
 // cudnnBackendAttributeType_t.
 inline constexpr int kCudnnOfHandle = 0, kCudnnOfDataType = 1, kCudnnOfBool = 2, kCudnnOfInt64 = 3,
                      kCudnnOfFloat = 4, kCudnnOfPointer = 6, kCudnnOfConvolutionMode = 7,
-                     kCudnnOfHeuristicsMode = 8, kCudnnOfNote = 11, kCudnnOfDescriptor = 15,
-                     kCudnnOfChar = 24;
+                     kCudnnOfHeuristicsMode = 8, kCudnnOfNote = 11, kCudnnOfPointwiseMode = 14,
+                     kCudnnOfDescriptor = 15, kCudnnOfReduction = 18, kCudnnOfChar = 24;
 
 // cudnnBackendDescriptorType_t.
 enum class CudnnType : int {
+  kPointwise = 0,
   kConvolution = 1,
   kEngine = 2,
   kEngineConfig = 3,
@@ -67,13 +71,25 @@ enum class CudnnType : int {
   kForward = 10,
   kBackwardFilter = 11,
   kBackwardData = 12,
+  kPointwiseOperation = 13,
   kGraph = 15,
   kVariantPack = 16,
   kTensor = 17,
+  kMatmul = 18,
+  kMatmulOperation = 19,
+  kReduction = 21,
+  kReductionOperation = 22,
+  kReshape = 31,
+  // From 9.21 on with all that is used of them.
+  kAttention = 41,
+  kBandMask = 44,
+  kSoftmax = 45,
 };
 
 // cudnnBackendAttributeName_t.
 enum class CudnnAttribute : int {
+  kPointwiseMode = 0,
+  kPointwiseMathPrecision = 1,
   kConvolutionComputeType = 100,
   kConvolutionMode = 101,
   kConvolutionDilations = 102,
@@ -108,6 +124,10 @@ enum class CudnnAttribute : int {
   kBackwardFilterDw = 715,
   kBackwardFilterX = 716,
   kBackwardFilterDy = 717,
+  kPointwiseDescriptor = 750,
+  kPointwiseX = 751,
+  kPointwiseB = 752,
+  kPointwiseY = 753,
   kGraphHandle = 800,
   kGraphOperations = 801,
   kTensorAlignment = 900,
@@ -115,10 +135,40 @@ enum class CudnnAttribute : int {
   kTensorDimensions = 902,
   kTensorStrides = 903,
   kTensorId = 906,
+  kTensorIsVirtual = 907,
+  kTensorIsByValue = 908,
   kPackIds = 1000,
   kPackPointers = 1001,
   kPackWorkspace = 1003,
   kEngineNotes = 1303,
+  kMatmulComputeType = 1500,
+  kMatmulA = 1520,
+  kMatmulB = 1521,
+  kMatmulC = 1522,
+  kMatmulDescriptor = 1523,
+  kReductionOperator = 1600,
+  kReductionComputeType = 1601,
+  kReductionX = 1610,
+  kReductionY = 1611,
+  kReductionDescriptor = 1612,
+  kReshapeX = 2200,
+  kReshapeY = 2201,
+  kAttentionQ = 2800,
+  kAttentionK = 2801,
+  kAttentionV = 2802,
+  kAttentionO = 2803,
+  kAttentionScale = 2805,
+  kAttentionSubgraph = 2811,
+  kAttentionSubgraphInput = 2812,
+  kAttentionSubgraphOutput = 2813,
+  kAttentionSoftmax = 2814,
+  kMaskX = 3000,
+  kMaskFill = 3005,
+  kMaskY = 3006,
+  kMaskComparison = 3007,
+  kSoftmaxX = 3100,
+  kSoftmaxY = 3101,
+  kSoftmaxStatistics = 3102,
 };
 
 struct CudnnApi {

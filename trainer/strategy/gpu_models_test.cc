@@ -58,6 +58,48 @@ TEST_P(GpuModelsTest, OneProcessTrainsAsOnTheProcessorAndToTheSameBitsAgain) {
   EXPECT_GT(gpu_.Calls("cuGraphLaunch"), kModelSteps);
 }
 
+std::vector<ModelCase> CasesWithAttention() {
+  std::vector<ModelCase> cases = EveryModelCase();
+  std::erase_if(cases, [](const ModelCase& of) { return std::string(of.name) != "Gpt2"; });
+  return cases;
+}
+
+// Both round factors of products to 8 bits; cuDNN's attention also its results.
+class GpuBFloat16Test : public GpuModelsTest {
+ protected:
+  static constexpr double kRounding = 2e-2;
+  const cuda::fake::FakeGpu without_{cuda::fake::kH100, 1, {.library = cuda::fake::kNccl},
+                                     {.library = cuda::fake::kNoCudnn}};
+};
+
+TEST_P(GpuBFloat16Test, TwentyStepsAreThoseOfTheProcessorWithCudnnsAttentionAndWithout) {
+  TrainerConfig config = Config(kLocal);
+  config.precision = "bfloat16";
+  config.max_steps = 20;
+  const Losses wanted = InOneProcess(config);
+  runtime_ = [this] { return without_.runtime(); };
+  gpu_.FailAt("cudnnBackendExecute", 0, 0);
+  const Losses by_products = InOneProcess(config);
+  EXPECT_EQ(gpu_.Calls("cudnnBackendExecute"), 0);
+  ExpectNear(by_products, wanted, kRounding);
+  OnGpu();
+  const Losses got = InOneProcess(config);
+  // Forwards and backwards; the first step as it is, the second captured.
+  EXPECT_GE(gpu_.Calls("cudnnBackendExecute"), 2 * 2);
+  ExpectNear(got, wanted, kRounding);
+  EXPECT_NE(got, by_products);
+  EXPECT_EQ(InOneProcess(config), got) << "the same bits again";
+}
+
+TEST_P(GpuBFloat16Test, InFloatsAttentionIsProductsAlsoWhereCudnnIs) {
+  OnGpu();
+  gpu_.FailAt("cudnnCreate", 0, 0);
+  TrainerConfig config = Config(kLocal);
+  config.max_steps = 3;
+  InOneProcess(config);
+  EXPECT_EQ(gpu_.Calls("cudnnCreate"), 0);
+}
+
 // With convolutions as products of patches.
 class GpuWithoutCudnnTest : public GpuModelsTest {
  protected:
@@ -167,6 +209,7 @@ TEST_F(GpuStepsTest, AStepIsOneLaunchAndOneWaitAndAllocatesNothing) {
 std::string NameOf(const testing::TestParamInfo<ModelCase>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(EveryModelCase()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, GpuBFloat16Test, testing::ValuesIn(CasesWithAttention()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Models, GpuWithoutCudnnTest,
                          testing::ValuesIn(CasesWithConvolutions()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Models, GpuStrategiesTest, testing::ValuesIn(CasesWithoutMoments()),

@@ -88,6 +88,12 @@ constexpr int warpSize = 32;
 struct alignas(4) uchar4 {
   unsigned char x, y, z, w;
 };
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
 struct alignas(8) float2 {
   float x, y;
 };

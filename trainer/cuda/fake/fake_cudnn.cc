@@ -1,14 +1,13 @@
 // Stands for cuDNN on machines without it: descriptors, as its backend has them, whose attributes
 // must be of the type and the count that they have, set before and asked after they are finalized,
-// and refer to what is there and finalized; engines (fake_cudnn_engines.h), some of which nobody
-// should take; and convolutions in the streams of the driver that stands for NVIDIA's, late, with
-// the pointers that they were given. It refuses a handle or a plan that is made in a capture, a
+// and refer to what is there and finalized; engines (fake_cudnn_work.h), some of which nobody should
+// take; and convolutions and attentions in the streams of the driver that stands for NVIDIA's, late,
+// with the pointers that they were given, and the scalars of that time. It refuses a handle or a plan that is made in a capture, a
 // stream of another device, two threads in one handle, and pointers that are not aligned; a plan
 // that has gone before it runs fails as a kernel does, and its workspace holds nothing that it left
 // there.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,11 +15,12 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "trainer/cuda/cudnn_api.h"
 #include "trainer/cuda/fake/fake_control.h"
 #include "trainer/cuda/fake/fake_cudnn_descriptors.h"
-#include "trainer/cuda/fake/fake_cudnn_engines.h"
+#include "trainer/cuda/fake/fake_cudnn_work.h"
 #include "trainer/cuda/fake/fake_machine.h"
 
 namespace taas::cuda::fake {
@@ -28,31 +28,49 @@ namespace {
 
 using enum CudnnAttribute;
 
-int Run(const Ready& plan, int device, const std::array<void*, 3>& memory, void* workspace) {
+// What a launch was given: a pointer for each of the work's tensors, and numbers in their place.
+struct Given {
+  std::vector<void*> memory;
+  std::vector<float> scalars;  // Of those that are by value.
+};
+
+int Run(const Ready& plan, int device, const Given& given, void* workspace) {
   if (plan.gone) return kCuIllegalAddress;
   const auto contains = FAKE_DRIVER(FakeCudaContains);
-  for (size_t i = 0; i < 3; ++i) {
-    const auto bytes = static_cast<size_t>(plan.conv.tensors[i].bytes());
-    if (!contains(device, memory[i], bytes)) return kCuIllegalAddress;
+  const std::vector<FakeTensor> tensors = plan.work->tensors();
+  std::vector<void*> memory = given.memory;
+  std::vector<float> scalars = given.scalars;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].by_value) {
+      memory[i] = &scalars[i];
+    } else if (!contains(device, memory[i], static_cast<size_t>(tensors[i].bytes()))) {
+      return kCuIllegalAddress;
+    }
   }
-  const auto bytes = static_cast<size_t>(EngineOf(plan.conv, plan.engine).workspace);
+  const auto bytes = static_cast<size_t>(plan.work->EngineOf(plan.engine).workspace);
   if (bytes > 0 && !contains(device, workspace, bytes)) return kCuIllegalAddress;
   // First of all: whoever keeps something else there finds no numbers.
   if (bytes > 0) std::memset(workspace, 0xff, bytes);
-  Convolve(plan.conv, plan.engine, memory);
+  plan.work->Compute(plan.engine, memory);
   return kCuSuccess;
 }
 
 // The pointers of a pack in the order of a plan's tensors.
-int Pointers(const Descriptor& pack, const FakeConv& conv, std::array<void*, 3>* memory) {
-  const auto ids = Ints<3>(pack, kPackIds);
-  for (size_t i = 0; i < 3; ++i) {
-    const FakeTensor& tensor = conv.tensors[i];
+int Pointers(const Descriptor& pack, const FakeWork& work, Given* given) {
+  const auto count = static_cast<size_t>(pack.values.at(kPackIds).count);
+  std::vector<int64_t> ids(count);
+  for (size_t i = 0; i < count; ++i) ids[i] = One<int64_t>(pack, kPackIds, i);
+  const std::vector<FakeTensor> tensors = work.tensors();
+  if (count != tensors.size()) return Say(kCudnnBadParam, "pointers of other tensors");
+  for (const FakeTensor& tensor : tensors) {
     const auto found = std::ranges::find(ids, tensor.id);
     if (found == ids.end()) return Say(kCudnnBadParam, "no pointer of a tensor");
-    (*memory)[i] = One<void*>(pack, kPackPointers, static_cast<size_t>(found - ids.begin()));
-    if ((*memory)[i] == nullptr) return Say(kCudnnNullPointer, "tensor");
-    if (reinterpret_cast<uintptr_t>((*memory)[i]) % static_cast<uintptr_t>(tensor.alignment) != 0) {
+    void* const at = One<void*>(pack, kPackPointers, static_cast<size_t>(found - ids.begin()));
+    if (at == nullptr) return Say(kCudnnNullPointer, "tensor");
+    given->memory.push_back(at);
+    given->scalars.push_back(tensor.by_value ? *static_cast<const float*>(at) : 0);
+    if (tensor.by_value) continue;
+    if (reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(tensor.alignment) != 0) {
       return Say(kCudnnMisaligned, "tensor");
     }
   }
@@ -190,7 +208,7 @@ int cudnnBackendExecute(void* handle, void* plan, void* pack) {
   const Inside inside(*its);
   if (!inside.alone()) return Say(kCudnnInternal, "two threads in a handle");
   std::shared_ptr<const Ready> ready;
-  std::array<void*, 3> memory{};
+  Given given;
   void* workspace = nullptr;
   {
     const std::lock_guard lock(Its().mutex);
@@ -200,13 +218,13 @@ int cudnnBackendExecute(void* handle, void* plan, void* pack) {
       if (one == nullptr || !one->finalized) return Say(kCudnnNotFinalized, "plan or pack");
     }
     if (of->plan == nullptr || of->plan->handle != its) return Say(kCudnnBadParam, "plan");
-    if (const int status = Pointers(*with, of->plan->conv, &memory)) return status;
+    if (const int status = Pointers(*with, *of->plan->work, &given)) return status;
     workspace = One<void*>(*with, kPackWorkspace);
     ready = of->plan;
   }
   const int launched = FAKE_DRIVER(FakeCudaLaunch)(
-      its->stream, [ready, device = its->device, memory, workspace] {
-        return Run(*ready, device, memory, workspace);
+      its->stream, [ready, device = its->device, given, workspace] {
+        return Run(*ready, device, given, workspace);
       });
   return launched == kCuSuccess ? kCudnnSuccess : Say(kCudnnExecutionFailed, "launch");
 }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <span>
+#include <sstream>
 #include <utility>
 
+#include "trainer/cuda/fake/fake_cudnn_conv.h"
+#include "trainer/cuda/fake/fake_cudnn_operations.h"
 #include "trainer/cuda/fake/fake_machine.h"
 
 namespace taas::cuda::fake {
@@ -15,11 +18,14 @@ thread_local std::string last_error;
 
 size_t BytesOf(int type) {
   switch (type) {
+    case kCudnnOfBool:
     case kCudnnOfChar: return 1;
     case kCudnnOfDataType:
     case kCudnnOfConvolutionMode:
     case kCudnnOfHeuristicsMode:
     case kCudnnOfNote:
+    case kCudnnOfPointwiseMode:
+    case kCudnnOfReduction:
     case kCudnnOfFloat: return 4;
     default: return 8;
   }
@@ -29,11 +35,23 @@ struct Rule {
   CudnnAttribute attribute;
   int type;
   int64_t least, most;  // Elements.
+  bool may_lack = false;
 };
 
-// Of what may be set: no more, and all of it but for what a plan is made from.
+// Of what may be set: no more, and all of it but for what may lack.
 std::vector<Rule> RulesOf(CudnnType type) {
-  constexpr int64_t kLongest = 1 << 20;
+  constexpr int64_t kLongest = 1 << 20, kOperationsMax = 64, kPointersMax = 64;
+  const auto descriptors = [](std::vector<CudnnAttribute> attributes) {
+    std::vector<Rule> rules;
+    for (const CudnnAttribute attribute : attributes) {
+      rules.push_back({attribute, kCudnnOfDescriptor, 1, 1});
+    }
+    return rules;
+  };
+  const auto with = [](std::vector<Rule> rules, const Rule& rule) {
+    rules.push_back(rule);
+    return rules;
+  };
   const auto operation = [](int first) {
     std::vector<Rule> rules;
     for (int i = 0; i < 6; ++i) {
@@ -48,7 +66,36 @@ std::vector<Rule> RulesOf(CudnnType type) {
               {kTensorDataType, kCudnnOfDataType, 1, 1},
               {kTensorDimensions, kCudnnOfInt64, 4, 4},
               {kTensorStrides, kCudnnOfInt64, 4, 4},
-              {kTensorId, kCudnnOfInt64, 1, 1}};
+              {kTensorId, kCudnnOfInt64, 1, 1},
+              {kTensorIsVirtual, kCudnnOfBool, 1, 1, true},
+              {kTensorIsByValue, kCudnnOfBool, 1, 1, true}};
+    case CudnnType::kPointwise:
+      return {{kPointwiseMode, kCudnnOfPointwiseMode, 1, 1},
+              {kPointwiseMathPrecision, kCudnnOfDataType, 1, 1}};
+    case CudnnType::kPointwiseOperation:
+      return with(descriptors({kPointwiseDescriptor, kPointwiseX, kPointwiseY}),
+                  {kPointwiseB, kCudnnOfDescriptor, 1, 1, true});
+    case CudnnType::kMatmul: return {{kMatmulComputeType, kCudnnOfDataType, 1, 1}};
+    case CudnnType::kMatmulOperation:
+      return descriptors({kMatmulDescriptor, kMatmulA, kMatmulB, kMatmulC});
+    case CudnnType::kReduction:
+      return {{kReductionOperator, kCudnnOfReduction, 1, 1},
+              {kReductionComputeType, kCudnnOfDataType, 1, 1}};
+    case CudnnType::kReductionOperation:
+      return descriptors({kReductionDescriptor, kReductionX, kReductionY});
+    case CudnnType::kReshape: return descriptors({kReshapeX, kReshapeY});
+    case CudnnType::kBandMask:
+      return with(descriptors({kMaskX, kMaskFill, kMaskY}),
+                  {kMaskComparison, kCudnnOfPointwiseMode, 1, 1});
+    case CudnnType::kSoftmax: return descriptors({kSoftmaxX, kSoftmaxY, kSoftmaxStatistics});
+    case CudnnType::kAttention: {
+      std::vector<Rule> rules = descriptors({kAttentionQ, kAttentionK, kAttentionV, kAttentionO,
+                                             kAttentionScale, kAttentionSoftmax});
+      rules.push_back({kAttentionSubgraph, kCudnnOfDescriptor, 1, 1, true});
+      rules.push_back({kAttentionSubgraphInput, kCudnnOfInt64, 1, 1, true});
+      rules.push_back({kAttentionSubgraphOutput, kCudnnOfInt64, 1, 1, true});
+      return rules;
+    }
     case CudnnType::kConvolution:
       return {{kConvolutionComputeType, kCudnnOfDataType, 1, 1},
               {kConvolutionMode, kCudnnOfConvolutionMode, 1, 1},
@@ -61,17 +108,18 @@ std::vector<Rule> RulesOf(CudnnType type) {
     case CudnnType::kBackwardData: return operation(static_cast<int>(kBackwardDataAlpha));
     case CudnnType::kBackwardFilter: return operation(static_cast<int>(kBackwardFilterAlpha));
     case CudnnType::kGraph:
-      return {{kGraphHandle, kCudnnOfHandle, 1, 1}, {kGraphOperations, kCudnnOfDescriptor, 1, 1}};
+      return {{kGraphHandle, kCudnnOfHandle, 1, 1},
+              {kGraphOperations, kCudnnOfDescriptor, 1, kOperationsMax}};
     case CudnnType::kHeuristics:
       return {{kHeuristicsGraph, kCudnnOfDescriptor, 1, 1},
               {kHeuristicsMode, kCudnnOfHeuristicsMode, 1, 1}};
     case CudnnType::kPlan:
       return {{kPlanHandle, kCudnnOfHandle, 1, 1},
-              {kPlanEngineConfig, kCudnnOfDescriptor, 1, 1},
-              {kPlanJson, kCudnnOfChar, 1, kLongest}};
+              {kPlanEngineConfig, kCudnnOfDescriptor, 1, 1, true},
+              {kPlanJson, kCudnnOfChar, 1, kLongest, true}};
     case CudnnType::kVariantPack:
-      return {{kPackIds, kCudnnOfInt64, 3, 3},
-              {kPackPointers, kCudnnOfPointer, 3, 3},
+      return {{kPackIds, kCudnnOfInt64, 1, kPointersMax},
+              {kPackPointers, kCudnnOfPointer, 1, kPointersMax},
               {kPackWorkspace, kCudnnOfPointer, 1, 1}};
     case CudnnType::kEngine:
     case CudnnType::kEngineConfig: break;
@@ -79,63 +127,18 @@ std::vector<Rule> RulesOf(CudnnType type) {
   return {};
 }
 
-// Null unless it is there, finalized, and of the type.
-const Descriptor* Part(const Descriptor& of, CudnnAttribute attribute, CudnnType type) {
-  const Descriptor* const part = Find(One<void*>(of, attribute));
-  return part == nullptr || !part->finalized || part->type != type ? nullptr : part;
-}
-
 int FinalizeTensor(const Descriptor& of) {
   const int64_t alignment = One<int64_t>(of, kTensorAlignment);
-  if (One<int>(of, kTensorDataType) != kCudnnFloat) return Say(kCudnnNotSupported, "data type");
+  const int type = One<int>(of, kTensorDataType);
+  if (type != kCudnnFloat && type != kCudnnBFloat16) return Say(kCudnnNotSupported, "data type");
+  if (One<bool>(of, kTensorIsVirtual) && One<bool>(of, kTensorIsByValue)) {
+    return Say(kCudnnBadParam, "virtual and by value");
+  }
   if (alignment < 4 || (alignment & (alignment - 1)) != 0) return Say(kCudnnBadParam, "alignment");
   for (const int64_t size : Ints<4>(of, kTensorDimensions)) {
     if (size < 1) return Say(kCudnnBadParam, "dimension " + std::to_string(size));
   }
   return kCudnnSuccess;
-}
-
-int FinalizeConvolution(const Descriptor& of) {
-  const bool known = One<int>(of, kConvolutionComputeType) == kCudnnFloat &&
-                     One<int>(of, kConvolutionMode) == kCudnnCrossCorrelation &&
-                     One<int64_t>(of, kConvolutionSpatialDims) == 2 &&
-                     Ints<2>(of, kConvolutionDilations) == std::array<int64_t, 2>{1, 1};
-  if (!known) return Say(kCudnnNotSupported, "convolution");
-  const auto is_below = [&](CudnnAttribute attribute, int64_t least) {
-    return std::ranges::any_of(Ints<2>(of, attribute), [&](int64_t it) { return it < least; });
-  };
-  const bool wrong = is_below(kConvolutionStrides, 1) || is_below(kConvolutionPrePaddings, 0) ||
-                     is_below(kConvolutionPostPaddings, 0);
-  return wrong ? Say(kCudnnOutOfBound, "strides or paddings") : kCudnnSuccess;
-}
-
-FakeTensor TensorOf(const Descriptor& of) {
-  return {.id = One<int64_t>(of, kTensorId),
-          .alignment = One<int64_t>(of, kTensorAlignment),
-          .dimensions = Ints<4>(of, kTensorDimensions),
-          .strides = Ints<4>(of, kTensorStrides)};
-}
-
-int FinalizeOperation(Descriptor& of, int first) {
-  const auto attribute = [&](int at) { return static_cast<CudnnAttribute>(first + at); };
-  const Descriptor* const conv = Part(of, attribute(2), CudnnType::kConvolution);
-  if (conv == nullptr) return Say(kCudnnNotFinalized, "convolution");
-  if (One<float>(of, attribute(0)) != 1 || One<float>(of, attribute(1)) != 0) {
-    return Say(kCudnnNotSupported, "alpha or beta");
-  }
-  of.conv = {.operation = of.type,
-             .stride = Ints<2>(*conv, kConvolutionStrides),
-             .before = Ints<2>(*conv, kConvolutionPrePaddings),
-             .after = Ints<2>(*conv, kConvolutionPostPaddings)};
-  // x, w, y: each kind has w before x.
-  constexpr int kPlaces[] = {4, 3, 5};
-  for (size_t i = 0; i < 3; ++i) {
-    const Descriptor* const tensor = Part(of, attribute(kPlaces[i]), CudnnType::kTensor);
-    if (tensor == nullptr) return Say(kCudnnNotFinalized, "tensor");
-    of.conv.tensors[i] = TensorOf(*tensor);
-  }
-  const std::string wrong = WhatIsWrong(of.conv);
-  return wrong.empty() ? kCudnnSuccess : Say(kCudnnShapeMismatch, wrong);
 }
 
 const Handle* HandleOf(const Descriptor& of, CudnnAttribute attribute) {
@@ -144,10 +147,18 @@ const Handle* HandleOf(const Descriptor& of, CudnnAttribute attribute) {
 }
 
 int FinalizeGraph(Descriptor& of) {
-  const Descriptor* const operation = Find(One<void*>(of, kGraphOperations));
-  if (operation == nullptr || !operation->finalized) return Say(kCudnnNotFinalized, "operation");
   if (HandleOf(of, kGraphHandle) == nullptr) return Say(kCudnnBadParam, "handle");
-  of.conv = operation->conv;
+  const auto count = static_cast<size_t>(of.values[kGraphOperations].count);
+  for (size_t i = 0; i < count; ++i) {
+    const Descriptor* const operation = Find(One<void*>(of, kGraphOperations, i));
+    if (operation == nullptr || !operation->finalized) return Say(kCudnnNotFinalized, "operation");
+    if (operation->work != nullptr && count == 1) {
+      of.work = operation->work;
+    } else if (operation->steps.empty()) {
+      return Say(kCudnnNotSupported, "what is no operation, or not one of several");
+    }
+    of.steps.insert(of.steps.end(), operation->steps.begin(), operation->steps.end());
+  }
   return kCudnnSuccess;
 }
 
@@ -155,8 +166,27 @@ int FinalizeHeuristics(Descriptor& of) {
   if (const int status = Asked("cudnnFinalizeHeuristics")) return status;
   const Descriptor* const graph = Part(of, kHeuristicsGraph, CudnnType::kGraph);
   if (graph == nullptr) return Say(kCudnnNotFinalized, "graph");
-  of.conv = graph->conv;
+  of.work = graph->work;
+  if (of.work != nullptr) return kCudnnSuccess;
+  // By itself, not as a part of an operation.
+  const std::string wrong = WhatIsWrong(graph->steps);
+  if (!wrong.empty()) return Say(kCudnnBadParam, wrong);
+  of.work = std::make_shared<FakeStepsWork>(graph->steps);
   return kCudnnSuccess;
+}
+
+int ParsePlan(const std::string& text, int version, std::shared_ptr<const FakeWork>* work,
+              int* engine) {
+  if (!text.starts_with(kPlanHead)) return kCudnnBadParam;
+  std::istringstream words(text.substr(sizeof(kPlanHead) - 1));
+  int of = 0, operation = 0;
+  words >> of >> *engine >> operation;
+  if (words.fail()) return kCudnnBadParam;
+  if (of != version) return kCudnnSerializationMismatch;
+  const auto type = static_cast<CudnnType>(operation);
+  *work = type == CudnnType::kGraph ? FakeStepsWork::Parse(words)
+                                    : FakeConvWork::Parse(type, words);
+  return *work == nullptr ? kCudnnBadParam : kCudnnSuccess;
 }
 
 int FinalizePlan(Descriptor& of) {
@@ -175,15 +205,15 @@ int FinalizePlan(Descriptor& of) {
     const Value& text = of.values[kPlanJson];
     const int status = ParsePlan({reinterpret_cast<const char*>(text.bytes.data()),
                                   text.bytes.size()},
-                                 ReadMachine().cudnn, &ready->conv, &ready->engine);
+                                 ReadMachine().cudnn, &ready->work, &ready->engine);
     if (status != kCudnnSuccess) return Say(status, "text of a plan");
   } else {
     const Descriptor* const config = Part(of, kPlanEngineConfig, CudnnType::kEngineConfig);
     if (config == nullptr) return Say(kCudnnNotFinalized, "engine's configuration");
-    ready->conv = config->conv;
+    ready->work = config->work;
     ready->engine = config->engine;
   }
-  const int status = EngineOf(ready->conv, ready->engine).finalized;
+  const int status = ready->work->EngineOf(ready->engine).finalized;
   if (status != kCudnnSuccess) return Say(status, "engine " + std::to_string(ready->engine));
   of.plan = std::move(ready);
   return kCudnnSuccess;
@@ -211,7 +241,7 @@ int Fill(const Descriptor& of, std::span<const int> engines, CudnnType type, int
     if (to == nullptr || to->finalized || to->type != type) {
       return Say(kCudnnDescriptorType, "to be filled");
     }
-    to->conv = of.conv;
+    to->work = of.work;
     to->engine = engines[static_cast<size_t>(i)];
     to->finalized = true;
   }
@@ -257,8 +287,7 @@ int Set(Descriptor& of, int attribute, int type, int64_t count, const void* elem
 
 int Finalize(Descriptor& of) {
   for (const Rule& rule : RulesOf(of.type)) {
-    const bool may_lack = of.type == CudnnType::kPlan && rule.attribute != kPlanHandle;
-    if (!may_lack && !of.values.contains(rule.attribute)) {
+    if (!rule.may_lack && !of.values.contains(rule.attribute)) {
       return Say(kCudnnBadParam,
                  "without attribute " + std::to_string(static_cast<int>(rule.attribute)));
     }
@@ -274,7 +303,23 @@ int Finalize(Descriptor& of) {
     case CudnnType::kGraph: return FinalizeGraph(of);
     case CudnnType::kHeuristics: return FinalizeHeuristics(of);
     case CudnnType::kPlan: return FinalizePlan(of);
-    case CudnnType::kVariantPack: return kCudnnSuccess;
+    case CudnnType::kVariantPack:
+      return of.values[kPackIds].count == of.values[kPackPointers].count
+                 ? kCudnnSuccess
+                 : Say(kCudnnBadParam, "counts of ids and pointers");
+    case CudnnType::kPointwise: return FinalizeFunction(of);
+    case CudnnType::kMatmul: return kCudnnSuccess;
+    case CudnnType::kReduction:
+      return One<int>(of, kReductionOperator) == kCudnnReduceAdd
+                 ? kCudnnSuccess
+                 : Say(kCudnnNotSupported, "reduction");
+    case CudnnType::kPointwiseOperation:
+    case CudnnType::kMatmulOperation:
+    case CudnnType::kReductionOperation:
+    case CudnnType::kReshape:
+    case CudnnType::kBandMask:
+    case CudnnType::kSoftmax: return FinalizeStep(of);
+    case CudnnType::kAttention: return FinalizeAttention(of);
     case CudnnType::kEngine:
     case CudnnType::kEngineConfig: break;
   }
@@ -285,7 +330,7 @@ int Get(const Descriptor& of, CudnnAttribute attribute, int type, int64_t count,
         void* elements) {
   if (of.type == CudnnType::kHeuristics && attribute == kHeuristicsResults) {
     if (type != kCudnnOfDescriptor) return Say(kCudnnAttributeType, "results");
-    const std::vector<int> engines = EnginesFor(of.conv, One<int>(of, kHeuristicsMode));
+    const std::vector<int> engines = of.work->EnginesFor(One<int>(of, kHeuristicsMode));
     return Fill(of, engines, CudnnType::kEngineConfig, count, got, elements);
   }
   if (of.type == CudnnType::kEngineConfig && attribute == kEngineConfigEngine) {
@@ -294,13 +339,13 @@ int Get(const Descriptor& of, CudnnAttribute attribute, int type, int64_t count,
   }
   Answer answer;
   if (of.type == CudnnType::kEngine && attribute == kEngineNotes) {
-    answer = AnswerOf<int>(kCudnnOfNote, EngineOf(of.conv, of.engine).notes);
+    answer = AnswerOf<int>(kCudnnOfNote, of.work->EngineOf(of.engine).notes);
   } else if (of.type == CudnnType::kPlan && attribute == kPlanWorkspaceSize) {
-    const int64_t bytes = EngineOf(of.plan->conv, of.plan->engine).workspace;
+    const int64_t bytes = of.plan->work->EngineOf(of.plan->engine).workspace;
     answer = AnswerOf<int64_t>(kCudnnOfInt64, {&bytes, 1});
   } else if (of.type == CudnnType::kPlan && attribute == kPlanJson) {
     if (const int status = Asked("cudnnPlanJson")) return status;
-    answer = AnswerOf<char>(kCudnnOfChar, SerializedPlan(of.plan->conv, of.plan->engine,
+    answer = AnswerOf<char>(kCudnnOfChar, of.plan->work->Text(of.plan->engine,
                                                          ReadMachine().cudnn));
   } else {
     return Say(kCudnnNotSupported, "attribute");

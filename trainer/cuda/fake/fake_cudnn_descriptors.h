@@ -26,7 +26,8 @@
 #include "trainer/cuda/cudnn_api.h"
 #include "trainer/cuda/driver_api.h"
 #include "trainer/cuda/fake/fake_control.h"
-#include "trainer/cuda/fake/fake_cudnn_engines.h"
+#include "trainer/cuda/fake/fake_cudnn_steps.h"
+#include "trainer/cuda/fake/fake_cudnn_work.h"
 
 namespace taas::cuda::fake {
 
@@ -38,7 +39,7 @@ struct Handle {
 
 // What a plan runs; those that were launched hold it too, and see when it goes.
 struct Ready {
-  FakeConv conv;
+  std::shared_ptr<const FakeWork> work;
   int engine = 0;
   const Handle* handle = nullptr;
   std::atomic<bool> gone = false;
@@ -54,8 +55,10 @@ struct Descriptor {
   CudnnType type = CudnnType::kTensor;
   bool finalized = false;
   std::map<CudnnAttribute, Value> values{};
-  // Of an operation, and of all that is made of one.
-  FakeConv conv{};
+  // Of an operation, and of all that is made of some.
+  std::shared_ptr<const FakeWork> work{};
+  // Of an operation of which a graph may have several, and of such a graph.
+  std::vector<FakeStep> steps{};
   int engine = 0;  // Of an engine, a configuration.
   std::shared_ptr<Ready> plan{};
 

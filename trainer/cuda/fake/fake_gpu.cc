@@ -25,17 +25,17 @@ T Value(absl::StatusOr<T> made) {
 }  // namespace
 
 CudaRuntime::Libraries FakeLibraries(NcclCollective::Options nccl,
-                                     ConvPlans::Options convolutions) {
+                                     CudnnPlans::Options cudnn) {
   static const KernelImage kImages[] = {{"test", std::as_bytes(std::span(kImage))}};
   return {.driver = kDriver,
           .cublaslt = kCublasLt,
           .images = kImages,
-          .convolutions = std::move(convolutions),
+          .cudnn = std::move(cudnn),
           .nccl = std::move(nccl)};
 }
 
 FakeGpu::FakeGpu(const std::string& machine, int devices, NcclCollective::Options nccl,
-                 ConvPlans::Options convolutions) {
+                 CudnnPlans::Options cudnn) {
   const std::string path = testing::TempDir() + "/fake_gpu";
   std::ofstream(path) << machine;
   setenv("TAAS_FAKE_CUDA", path.c_str(), /*overwrite=*/1);
@@ -44,7 +44,7 @@ FakeGpu::FakeGpu(const std::string& machine, int devices, NcclCollective::Option
   CHECK(library.Find("FakeCudaCalls", &calls_).ok());
   CHECK(library.Find("FakeCudaWhatIsLeft", &left_).ok());
   gpus_ = Value(CudaRuntime::Open(devices,
-                                  FakeLibraries(std::move(nccl), std::move(convolutions))));
+                                  FakeLibraries(std::move(nccl), std::move(cudnn))));
 }
 
 void FakeGpu::FailAt(const std::string& function, int nth, int result) const {

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "trainer/cuda/conv_plans.h"
+#include "trainer/cuda/cudnn_plans.h"
 #include "trainer/cuda/cuda_runtime.h"
 #include "trainer/cuda/fake/fake_control.h"
 #include "trainer/cuda/nccl_collective.h"
@@ -25,7 +25,7 @@ inline constexpr char kCudnn[] = "./trainer/cuda/fake/libcudnn.so.9";
 inline constexpr char kNoCudnn[] = "./none/libcudnn.so.9";
 // Those of this folder; of the kernels no image is read.
 CudaRuntime::Libraries FakeLibraries(NcclCollective::Options nccl = {.library = kNccl},
-                                     ConvPlans::Options convolutions = {.library = kCudnn});
+                                     CudnnPlans::Options cudnn = {.library = kCudnn});
 
 inline constexpr char kH100[] = "device 9 0 85899345920 132 1 NVIDIA H100 80GB HBM3\n";
 
@@ -34,7 +34,7 @@ class FakeGpu {
   // `machine`: what fake_machine.h reads. Computes on the first `devices` of it.
   explicit FakeGpu(const std::string& machine = kH100, int devices = 1,
                    NcclCollective::Options nccl = {.library = kNccl},
-                   ConvPlans::Options convolutions = {.library = kCudnn});
+                   CudnnPlans::Options cudnn = {.library = kCudnn});
   FakeGpu(const FakeGpu&) = delete;
   FakeGpu& operator=(const FakeGpu&) = delete;
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <string_view>
 
 #include "operator/base/status.h"
 #include "trainer/kernels/cuda/launch.h"
+#include "trainer/kernels/cuda/planned_attention.h"
 #include "trainer/kernels/cuda/product_ops.h"
 #include "trainer/kernels/cuda/teams.h"
 
@@ -237,14 +240,30 @@ Kernel KernelOf(const Shaped& s, ComputePart compute, int64_t of_score) {
 }  // namespace
 
 void AddAttentionKernels(KernelRegistry* kernels, const AttentionLimits& limits) {
-  kernels->Add("Attention", kGpu, DType::kFloat32,
-               [limits](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
-                 return KernelOf(ShapedOf(spec, spec.inputs[0].shape, limits, 1), Forward, 1);
-               });
-  kernels->Add("AttentionGrad", kGpu, DType::kFloat32,
-               [limits](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
-                 return KernelOf(ShapedOf(spec, spec.inputs[1].shape, limits, 2), Backward, 2);
-               });
+  const auto make = [limits](const KernelSpec& spec, AttentionPart part) {
+    const bool forward = part == AttentionPart::kOutputs;
+    const int64_t of_score = forward ? 1 : 2;
+    const Shaped s = ShapedOf(spec, spec.inputs[forward ? 0 : 1].shape, limits, of_score);
+    if (limits.planned) {
+      std::optional<Kernel> planned =
+          PlannedAttention(spec, {.part = part,
+                                  .examples = s.examples,
+                                  .steps = s.steps,
+                                  .heads = s.heads,
+                                  .head = s.head(),
+                                  .causal = s.causal});
+      if (planned) return *std::move(planned);
+    }
+    return KernelOf(s, forward ? Forward : Backward, of_score);
+  };
+  const auto add = [&](std::string_view op, AttentionPart part) {
+    kernels->Add(op, kGpu, DType::kFloat32,
+                 [make, part](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
+                   return make(spec, part);
+                 });
+  };
+  add("Attention", AttentionPart::kOutputs);
+  add("AttentionGrad", AttentionPart::kGradients);
 }
 
 }  // namespace taas::cuda

@@ -1,5 +1,6 @@
-// Attention and its gradient: products of heads by cuBLASLt, and softmax between them
-// (attention.h), for a part of the scores at a time.
+// Attention and its gradient: where products are in bfloat16 by a plan of the device
+// (planned_attention.h), else products of heads by cuBLASLt, and softmax between them (attention.h),
+// for a part of the scores at a time.
 //
 // Heads are columns of qkv and y and are multiplied where they lie. One batch of products has one
 // distance from matrix to matrix, so it is of the heads of one example or of one head in all
@@ -27,6 +28,8 @@ struct AttentionLimits {
   int64_t scores_bytes_max = 32 << 20;
   // A row of more is a block's.
   int64_t warp_keys_max = kWarpColumnsMax;
+  // Where products are in bfloat16 and the device has a plan; else all are products.
+  bool planned = true;
 };
 
 // Attention, AttentionGrad.

@@ -1,5 +1,5 @@
-// Convolutions by a library that plans them beforehand: what it is asked for, what it answers, and
-// the device that asks it (trainer/cuda has cuDNN).
+// Convolutions by a library that plans them beforehand: what it is asked for and what it answers
+// (trainer/cuda has cuDNN).
 //
 // Ownership: a plan is its device's, and stays as long as that. Threads: any, but a stream's own.
 // Errors: the stream's.
@@ -15,8 +15,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-
-#include "trainer/graph/device.h"
 
 namespace taas::cuda {
 
@@ -52,15 +50,6 @@ struct ConvTensors {
   void* filters = nullptr;
   void* outputs = nullptr;
   void* workspace = nullptr;
-};
-
-// A GPU, beyond what each device has. Each is one of those: KernelSpec::device of kernels for
-// "GPU".
-class GpuDevice : public Device {
- public:
-  // Null where the shape is better computed in another way: no library, or none of its ways fits.
-  // The log has said why. Made once, and the same from then on.
-  virtual const ConvPlan* PlanConvolution(const ConvShape& shape) = 0;
 };
 
 }  // namespace taas::cuda

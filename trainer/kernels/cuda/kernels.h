@@ -19,6 +19,7 @@
 #include "trainer/kernels/cuda/arg_max.h"
 #include "trainer/kernels/cuda/attention.h"
 #include "trainer/kernels/cuda/batch_norm.h"
+#include "trainer/kernels/cuda/bfloat16.h"
 #include "trainer/kernels/cuda/dropout.h"
 #include "trainer/kernels/cuda/elementwise.h"
 #include "trainer/kernels/cuda/embedding.h"
@@ -97,6 +98,8 @@
   KERNEL(AttentionGradBlockKernel, AttentionGradParams)     \
   KERNEL(AttentionGradWarpKernel, AttentionGradParams)      \
   KERNEL(AttentionWarpKernel, AttentionParams)              \
+  KERNEL(NarrowKernel, NarrowParams)                        \
+  KERNEL(WidenKernel, WidenParams)                          \
   KERNEL(JoinKernel, JoinParams)                            \
   KERNEL(SwapKernel, SwapParams)                            \
   KERNEL(SwapTilesKernel, SwapTilesParams)                  \

@@ -51,6 +51,8 @@ struct Product {
 
 class ConvPlan;  // convolution.h
 struct ConvTensors;
+class AttentionPlan;  // fused_attention.h
+struct AttentionTensors;
 
 // The stream of a GPU, beyond what each device has. Each is one of those: KernelCall::stream of
 // kernels for "GPU".
@@ -63,6 +65,7 @@ class GpuStream : public Stream {
   virtual absl::Status Multiply(const Product& product) = 0;
   // By the library that has made the plan.
   virtual absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) = 0;
+  virtual absl::Status Attend(const AttentionPlan& plan, const AttentionTensors& tensors) = 0;
 };
 
 inline GpuStream& StreamOf(const KernelCall& call) {

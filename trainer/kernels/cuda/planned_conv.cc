@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "operator/base/status.h"
+#include "trainer/kernels/cuda/gpu_device.h"
 #include "trainer/kernels/cuda/launch.h"
 #include "trainer/kernels/cuda/moves_ops.h"
 

@@ -36,6 +36,10 @@ class CountedStream : public CudaStream {
     ++launches_;
     return CudaStream::Convolve(plan, tensors);
   }
+  absl::Status Attend(const AttentionPlan& plan, const AttentionTensors& tensors) override {
+    ++launches_;
+    return CudaStream::Attend(plan, tensors);
+  }
   int launches() const { return launches_; }
 
  private:

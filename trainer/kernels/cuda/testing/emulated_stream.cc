@@ -58,6 +58,10 @@ absl::Status EmulatedStream::Convolve(const ConvPlan&, const ConvTensors&) {
   return absl::UnimplementedError("convolutions");
 }
 
+absl::Status EmulatedStream::Attend(const AttentionPlan&, const AttentionTensors&) {
+  return absl::UnimplementedError("attentions");
+}
+
 absl::Status EmulatedStream::Launch(const Kernel& kernel, const KernelCall& call) {
   return kernel.run(call);
 }

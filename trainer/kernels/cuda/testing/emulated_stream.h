@@ -36,6 +36,7 @@ class EmulatedStream : public GpuStream {
 
   // There is no plan: a kernel that is emulated has no device.
   absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) override;
+  absl::Status Attend(const AttentionPlan& plan, const AttentionTensors& tensors) override;
 
   absl::Status Launch(const Kernel& kernel, const KernelCall& call) override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;

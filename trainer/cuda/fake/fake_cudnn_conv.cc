@@ -1,38 +1,13 @@
-#include "trainer/cuda/fake/fake_cudnn_engines.h"
+#include "trainer/cuda/fake/fake_cudnn_conv.h"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cmath>
-#include <cstddef>
 #include <sstream>
 
 namespace taas::cuda::fake {
 namespace {
 
-// What the engines are called; the numbers mean nothing.
-constexpr int kRefuses = 1, kNotDeterministic = 2, kWantsMuch = 3, kOfTensorCores = 4,
-              kOfRoundedInputs = 5, kOfLargeTiles = 6, kPlain = 7, kOfModeB = 8;
-constexpr int64_t kMuch = int64_t{1} << 40;
-constexpr char kPlanHead[] = "{\"plan\": [";
-
-// The nearest of so many bits fewer, ties to even.
-float Rounded(float x, int dropped) {
-  if (dropped == 0 || !std::isfinite(x)) return x;
-  uint32_t bits = std::bit_cast<uint32_t>(x);
-  bits += (1u << (dropped - 1)) - 1 + (bits >> dropped & 1);
-  return std::bit_cast<float>(bits >> dropped << dropped);
-}
-
 int DroppedBy(int engine) {
   return engine == kOfTensorCores ? 13 : engine == kOfRoundedInputs ? 16 : 0;
-}
-
-// What an engine does to a result that it should not.
-float Spoilt(float sum, int engine) {
-  static std::atomic<unsigned> draws = 0;
-  if (engine == kNotDeterministic) return sum * (1 + 1e-3f * static_cast<float>(++draws % 7));
-  return engine == kOfLargeTiles ? sum * 1.001f : sum;
 }
 
 bool IsDense(const FakeTensor& tensor) {
@@ -67,12 +42,6 @@ void AddTap(const FakeConv& conv, float* pixel, float* tap, float* place) {
 
 }  // namespace
 
-int64_t FakeTensor::bytes() const {
-  int64_t last = 0;
-  for (size_t i = 0; i < 4; ++i) last += (dimensions[i] - 1) * strides[i];
-  return (last + 1) * static_cast<int64_t>(sizeof(float));
-}
-
 size_t FakeConv::computed() const {
   return operation == CudnnType::kForward ? 2 : operation == CudnnType::kBackwardFilter ? 1 : 0;
 }
@@ -92,19 +61,19 @@ std::string WhatIsWrong(const FakeConv& conv) {
   return "";
 }
 
-std::vector<int> EnginesFor(const FakeConv& conv, int mode) {
-  for (const FakeTensor& tensor : conv.tensors) {
+std::vector<int> FakeConvWork::EnginesFor(int mode) const {
+  for (const FakeTensor& tensor : conv_.tensors) {
     if (!IsDense(tensor)) return {};
   }
-  if (conv.stride[0] != conv.stride[1]) return {};
+  if (conv_.stride[0] != conv_.stride[1]) return {};
   if (mode == kCudnnHeuristicsB) return {kOfModeB};
-  if (conv.before != conv.after) return {};
+  if (conv_.before != conv_.after) return {};
   return {kRefuses,      kNotDeterministic, kWantsMuch, kOfRoundedInputs,
           kOfLargeTiles, kOfTensorCores,    kPlain};
 }
 
-FakeEngine EngineOf(const FakeConv& conv, int engine) {
-  const int64_t little = conv.tensors[2].dimensions[1] * 4 + 60;
+FakeEngine FakeConvWork::EngineOf(int engine) const {
+  const int64_t little = conv_.tensors[2].dimensions[1] * 4 + 60;
   switch (engine) {
     case kRefuses: return {.finalized = kCudnnNotSupported};
     case kNotDeterministic: return {.notes = {kCudnnNotDeterministic}};
@@ -118,7 +87,8 @@ FakeEngine EngineOf(const FakeConv& conv, int engine) {
   }
 }
 
-void Convolve(const FakeConv& conv, int engine, const std::array<void*, 3>& memory) {
+void FakeConvWork::Compute(int engine, std::span<void* const> memory) const {
+  const FakeConv& conv = conv_;
   const size_t computed = conv.computed();
   // What is read as the engine reads it, and what is computed from nothing.
   std::array<std::vector<float>, 3> values;
@@ -155,7 +125,8 @@ void Convolve(const FakeConv& conv, int engine, const std::array<void*, 3>& memo
                          [&](float sum) { return Spoilt(sum, engine); });
 }
 
-std::string SerializedPlan(const FakeConv& conv, int engine, int version) {
+std::string FakeConvWork::Text(int engine, int version) const {
+  const FakeConv& conv = conv_;
   std::ostringstream text;
   text << kPlanHead << version << " " << engine << " " << static_cast<int>(conv.operation);
   const auto add = [&](const auto& numbers) {
@@ -173,26 +144,21 @@ std::string SerializedPlan(const FakeConv& conv, int engine, int version) {
   return text.str();
 }
 
-int ParsePlan(const std::string& text, int version, FakeConv* conv, int* engine) {
-  if (!text.starts_with(kPlanHead)) return kCudnnBadParam;
-  std::istringstream words(text.substr(sizeof(kPlanHead) - 1));
-  int of = 0, operation = 0;
-  words >> of >> *engine >> operation;
-  if (words.fail()) return kCudnnBadParam;
-  if (of != version) return kCudnnSerializationMismatch;
-  conv->operation = static_cast<CudnnType>(operation);
+std::shared_ptr<const FakeWork> FakeConvWork::Parse(CudnnType operation, std::istream& words) {
+  FakeConv conv{.operation = operation};
   const auto take = [&](auto& numbers) {
     for (int64_t& number : numbers) words >> number;
   };
-  for (FakeTensor& tensor : conv->tensors) {
+  for (FakeTensor& tensor : conv.tensors) {
     words >> tensor.id >> tensor.alignment;
     take(tensor.dimensions);
     take(tensor.strides);
   }
-  take(conv->stride);
-  take(conv->before);
-  take(conv->after);
-  return words.fail() || !WhatIsWrong(*conv).empty() ? kCudnnBadParam : kCudnnSuccess;
+  take(conv.stride);
+  take(conv.before);
+  take(conv.after);
+  if (words.fail() || !WhatIsWrong(conv).empty()) return nullptr;
+  return std::make_shared<FakeConvWork>(conv);
 }
 
 }  // namespace taas::cuda::fake
