@@ -151,6 +151,10 @@ const ConvPlan* CudaDevice::PlanConvolution(const ConvShape& shape) {
   return Enter().ok() ? convolutions_->PlanFor(shape) : nullptr;
 }
 
+bool CudaDevice::CanMultiply(const Product& product) {
+  return Enter().ok() && products_->CanMultiply(product);
+}
+
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }
 std::unique_ptr<Event> CudaDevice::MakeEvent() {
   return std::make_unique<CudaEvent>(*this, /*timed=*/false);

@@ -63,6 +63,7 @@ class CudaDevice : public GpuDevice {
   std::unique_ptr<TimedEvent> MakeTimedEvent() override;
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
   const ConvPlan* PlanConvolution(const ConvShape& shape) override;
+  bool CanMultiply(const Product& product) override;
 
   // That nobody has now, on this device.
   absl::StatusOr<int64_t> FreeBytes() const;

@@ -1,5 +1,5 @@
 // Convolutions by a library that plans them beforehand: what it is asked for, what it answers, and
-// the device that asks it (trainer/cuda has cuDNN).
+// the device that asks it (trainer/cuda has cuDNN); of the device also what it says of products.
 //
 // Ownership: a plan is its device's, and stays as long as that. Threads: any, but a stream's own.
 // Errors: the stream's.
@@ -54,6 +54,8 @@ struct ConvTensors {
   void* workspace = nullptr;
 };
 
+struct Product;  // launch.h
+
 // A GPU, beyond what each device has. Each is one of those: KernelSpec::device of kernels for
 // "GPU".
 class GpuDevice : public Device {
@@ -61,6 +63,10 @@ class GpuDevice : public Device {
   // Null where the shape is better computed in another way: no library, or none of its ways fits.
   // The log has said why. Made once, and the same from then on.
   virtual const ConvPlan* PlanConvolution(const ConvShape& shape) = 0;
+  // Whether the library has a way for a product with its epilogue, wherever its tensors lie at
+  // multiples of kEpilogueAlignment bytes. Found once, and the same from then on; the log says why
+  // not.
+  virtual bool CanMultiply(const Product& product) = 0;
 };
 
 }  // namespace taas::cuda
