@@ -1,5 +1,5 @@
-// Products with what belongs to a bias, by the driver and the cuBLASLt that stand for NVIDIA's. With
-// the cases of product_test, which are linked in.
+// Products with what belongs to a bias, by the driver and the cuBLASLt that stand for NVIDIA's.
+// With the cases of product_test, which are linked in.
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 // Products of matrices, by cuBLASLt; with a bias, or a bias's gradient, in the same call where the
-// device can, else with the kernel of a bias or of a sum behind it. Which of both a kernel knows when
-// it is made.
+// device can, else with the kernel of a bias or of a sum behind it. Which of both a kernel knows
+// when it is made.
 //
 // Ownership: the registry's. Threads: any. Errors: see kernel_registry.h.
 
