@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cuda/cublaslt_api.h"
 
@@ -73,8 +74,13 @@ int ComputeOf(Precision precision) {
 }
 
 std::string TextOf(const Product& p) {
+  constexpr const char* kWith[] = {"", " with a bias", " with a bias's gradient"};
   return std::to_string(p.m) + " × " + std::to_string(p.k) + " by " + std::to_string(p.k) +
-         " × " + std::to_string(p.n);
+         " × " + std::to_string(p.n) + kWith[static_cast<size_t>(p.epilogue)];
+}
+
+uint32_t LtEpilogueOf(Epilogue epilogue) {
+  return epilogue == Epilogue::kBias ? kLtBias : kLtBiasGradA;
 }
 
 }  // namespace
@@ -124,7 +130,14 @@ absl::Status CublasLt::Check(const std::string& what, int result) const {
 }
 
 absl::Status CublasLt::Multiply(const Product& product, CuStream stream) {
+  std::unique_lock lock(mutex_);
   ASSIGN_OR_RETURN(const Plan* const plan, PlanFor(product));
+  if (product.epilogue == Epilogue::kNone) {
+    lock.unlock();
+  } else {
+    // The description has the address, and is everybody's: nobody else launches it meanwhile.
+    RETURN_IF_ERROR(SetVector(product, *plan));
+  }
   const float alpha = 1, beta = product.adds ? 1 : 0;
   const int result =
       api_->Matmul(handle_, plan->description, &alpha, product.b, plan->first, product.a,
@@ -133,24 +146,60 @@ absl::Status CublasLt::Multiply(const Product& product, CuStream stream) {
   return result == kLtSuccess ? absl::OkStatus() : Check("multiply " + TextOf(product), result);
 }
 
-absl::StatusOr<const CublasLt::Plan*> CublasLt::PlanFor(const Product& p) {
-  const Key key{.m = p.m,
-                .n = p.n,
-                .k = p.k,
-                .a_step = p.a_step(),
-                .b_step = p.b_step(),
-                .c_step = p.c_step(),
-                .batch = p.batch,
-                .a_apart = p.a_apart,
-                .b_apart = p.b_apart,
-                .c_apart = p.c_apart,
-                .transpose_a = p.transpose_a,
-                .transpose_b = p.transpose_b,
-                .precision = p.precision,
-                .workspace_bytes = p.workspace_bytes,
-                .alignments = {AlignmentOf(p.a, p.a_apart), AlignmentOf(p.b, p.b_apart),
-                               AlignmentOf(p.c, p.c_apart)}};
+absl::Status CublasLt::SetVector(const Product& product, const Plan& plan) const {
+  const float* const tensors[] = {product.a, product.b, product.c, product.vector};
+  for (const float* const tensor : tensors) {
+    if (AlignmentOf(tensor, 0) >= kEpilogueAlignment) continue;
+    return absl::InvalidArgumentError("cuBLASLt: multiply " + TextOf(product) +
+                                      ": a tensor begins at no multiple of " +
+                                      std::to_string(kEpilogueAlignment) + " bytes");
+  }
+  return Check("tell where a bias lies",
+               api_->MatmulDescSetAttribute(plan.description, kLtBiasPointer, &product.vector,
+                                            sizeof(product.vector)));
+}
+
+bool CublasLt::CanMultiply(const Product& product) {
   const std::lock_guard lock(mutex_);
+  if (const auto known = plans_.find(KeyOf(product)); known != plans_.end()) {
+    return known->second != nullptr;
+  }
+  const absl::StatusOr<const Plan*> plan = PlanFor(product);
+  if (plan.ok()) return true;
+  plans_[KeyOf(product)] = nullptr;
+  Log(LogLevel::kInfo, "a product is computed without its bias, which follows it",
+      {{"why", std::string(plan.status().message())}});
+  return false;
+}
+
+CublasLt::Key CublasLt::KeyOf(const Product& p) {
+  Key key{.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .a_step = p.a_step(),
+          .b_step = p.b_step(),
+          .c_step = p.c_step(),
+          .batch = p.batch,
+          .a_apart = p.a_apart,
+          .b_apart = p.b_apart,
+          .c_apart = p.c_apart,
+          .transpose_a = p.transpose_a,
+          .transpose_b = p.transpose_b,
+          .precision = p.precision,
+          .epilogue = p.epilogue,
+          .workspace_bytes = p.workspace_bytes,
+          .alignments = {}};
+  if (p.epilogue == Epilogue::kNone) {
+    key.alignments = {AlignmentOf(p.a, p.a_apart), AlignmentOf(p.b, p.b_apart),
+                      AlignmentOf(p.c, p.c_apart)};
+  } else {
+    key.alignments.fill(kEpilogueAlignment);
+  }
+  return key;
+}
+
+absl::StatusOr<const CublasLt::Plan*> CublasLt::PlanFor(const Product& p) {
+  const Key key = KeyOf(p);
   std::unique_ptr<Plan>& plan = plans_[key];
   if (plan == nullptr) {
     absl::StatusOr<std::unique_ptr<Plan>> made = MakePlan(key);
@@ -175,6 +224,9 @@ absl::StatusOr<std::unique_ptr<CublasLt::Plan>> CublasLt::MakePlan(const Key& ke
     RETURN_IF_ERROR(Check("transpose", api_->MatmulDescSetAttribute(
                                            plan->description, attribute, &operation,
                                            sizeof(operation))));
+  }
+  if (key.epilogue != Epilogue::kNone) {
+    RETURN_IF_ERROR(SetEpilogue(key.epilogue, plan.get()));
   }
   struct Layout {
     void** layout;
@@ -203,6 +255,18 @@ absl::StatusOr<std::unique_ptr<CublasLt::Plan>> CublasLt::MakePlan(const Key& ke
   }
   RETURN_IF_ERROR(Choose(key, plan.get()));
   return plan;
+}
+
+absl::Status CublasLt::SetEpilogue(Epilogue epilogue, Plan* plan) const {
+  const uint32_t number = LtEpilogueOf(epilogue);
+  RETURN_IF_ERROR(Check("ask for an epilogue",
+                        api_->MatmulDescSetAttribute(plan->description, kLtEpilogue, &number,
+                                                     sizeof(number))));
+  // A way is chosen by how it is aligned.
+  const auto somewhere = uint64_t{kEpilogueAlignment};
+  return Check("tell where a bias lies",
+               api_->MatmulDescSetAttribute(plan->description, kLtBiasPointer, &somewhere,
+                                            sizeof(somewhere)));
 }
 
 absl::Status CublasLt::Choose(const Key& key, Plan* plan) const {

@@ -20,7 +20,10 @@ inline constexpr int kLtFloat = 0;
 inline constexpr int kLtCompute32 = 68, kLtComputeFastBFloat16 = 75, kLtComputeFastTf32 = 77;
 inline constexpr int32_t kLtPlain = 0, kLtTransposed = 1;
 // cublasLtMatmulDescAttributes_t.
-inline constexpr int kLtTransposeA = 3, kLtTransposeB = 4;
+inline constexpr int kLtTransposeA = 3, kLtTransposeB = 4, kLtEpilogue = 7, kLtBiasPointer = 8;
+// cublasLtEpilogue_t, an attribute of 32 bits. A bias is as long as the result has rows, and BGRADA
+// sums the first factor over the columns that are multiplied.
+inline constexpr uint32_t kLtNoEpilogue = 1, kLtBias = 4, kLtBiasGradA = 256;
 // cublasLtMatrixLayoutAttribute_t.
 inline constexpr int kLtBatchCount = 5, kLtStridedBatchOffset = 6;
 // cublasLtMatmulPreferenceAttributes_t.

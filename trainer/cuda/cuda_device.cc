@@ -155,6 +155,10 @@ const AttentionPlan* CudaDevice::PlanAttention(const AttentionShape& shape) {
   return Enter().ok() ? cudnn_->PlanFor(shape) : nullptr;
 }
 
+bool CudaDevice::CanMultiply(const Product& product) {
+  return Enter().ok() && products_->CanMultiply(product);
+}
+
 std::unique_ptr<Stream> CudaDevice::MakeStream() { return std::make_unique<CudaStream>(*this); }
 std::unique_ptr<Event> CudaDevice::MakeEvent() {
   return std::make_unique<CudaEvent>(*this, /*timed=*/false);

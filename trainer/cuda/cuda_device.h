@@ -66,6 +66,7 @@ class CudaDevice : public GpuDevice {
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
   const ConvPlan* PlanConvolution(const ConvShape& shape) override;
   const AttentionPlan* PlanAttention(const AttentionShape& shape) override;
+  bool CanMultiply(const Product& product) override;
 
   // That nobody has now, on this device.
   absl::StatusOr<int64_t> FreeBytes() const;

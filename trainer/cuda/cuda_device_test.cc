@@ -15,6 +15,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/status.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/cuda/cuda_runtime.h"
 #include "trainer/cuda/driver_api.h"
@@ -269,6 +270,58 @@ TEST_F(CudaDeviceTest, MultipliesColumnsOfWiderMatrices) {
   EXPECT_THAT(stream->Synchronize(), IsOk());
   got = Read(c);
   EXPECT_THAT(Floats(got.begin(), got.begin() + 5), ElementsAre(29, 33, 67, 75, 9));
+}
+
+// The library's description of a product has the address of the bias, and all products of a shape
+// have one description.
+TEST_F(CudaDeviceTest, EachProductOfAProgramHasABiasOfItsOwn) {
+  const Buffer a = Memory(), b = Memory(), workspace = Memory();
+  const Buffer biases[] = {Memory(), Memory()}, sums[] = {Memory(), Memory()};
+  const auto floats = [](const Buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); };
+  Fill(a, 1);
+  Fill(b, 2);
+  Fill(biases[0], 10);
+  Fill(biases[1], 20);
+  Product product{.m = 2,
+                  .n = 3,
+                  .k = 4,
+                  .epilogue = Epilogue::kBias,
+                  .a = floats(a),
+                  .b = floats(b),
+                  .workspace = workspace.data(),
+                  .workspace_bytes = kBytes};
+  EXPECT_TRUE(device_.CanMultiply(product));
+  const std::unique_ptr<Stream> stream = device_.MakeStream();
+  const auto launch = [&](size_t which) {
+    product.vector = floats(biases[which]);
+    product.c = floats(sums[which]);
+    return static_cast<GpuStream&>(*stream).Multiply(product);
+  };
+  const auto program = stream->Capture([&]() -> absl::Status {
+    RETURN_IF_ERROR(launch(0));
+    return launch(1);
+  });
+  ASSERT_THAT(program, IsOk());
+  for (int run = 0; run < 2; ++run) EXPECT_THAT((*program)->Launch(*stream), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+  for (const size_t which : {0, 1}) {
+    const Floats got = Read(sums[which]);
+    EXPECT_THAT(Floats(got.begin(), got.begin() + 6), Each(which == 0 ? 18.0f : 28.0f));
+    EXPECT_EQ(got[6], 0);
+  }
+  // It was planned for tensors that are aligned.
+  product.vector = floats(biases[0]) + 1;
+  EXPECT_THAT(static_cast<GpuStream&>(*stream).Multiply(product),
+              StatusIs(Code::kInvalidArgument, HasSubstr("2 × 4 by 4 × 3 with a bias: a tensor "
+                                                         "begins at no multiple of 16 bytes")));
+}
+
+TEST_F(CudaDeviceTest, AProductWithoutAWayForItsBiasIsKnownBeforeItIsLaunched) {
+  const FakeGpu other(fake::kH100 + std::string("epilogues 0\n"));
+  for (const Epilogue epilogue : {Epilogue::kBias, Epilogue::kBiasGrad}) {
+    const Product product{.m = 2, .n = 3, .k = 4, .epilogue = epilogue};
+    for (int time = 0; time < 2; ++time) EXPECT_FALSE(other.device().CanMultiply(product));
+  }
 }
 
 TEST_F(CudaDeviceTest, WithoutCublasLtThereIsNoDevice) {

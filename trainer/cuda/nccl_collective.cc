@@ -8,6 +8,8 @@
 #include "operator/base/status.h"
 #include "trainer/cuda/cuda_stream.h"
 #include "trainer/graph/machine_fault.h"
+#include "trainer/kernels/cuda/kernels.h"
+#include "trainer/kernels/cuda/report.h"
 
 namespace taas::cuda {
 namespace {
@@ -73,10 +75,9 @@ absl::Status NcclCollective::MakeRanks() {
 }
 
 absl::Status NcclCollective::MakeWords(Rank& rank) {
-  constexpr int32_t kOne = 1;
   ASSIGN_OR_RETURN(rank.words, rank.device.Allocate(sizeof(Words), MemoryKind::kPinned));
-  ASSIGN_OR_RETURN(rank.one, rank.device.Allocate(sizeof(kOne), MemoryKind::kDevice));
-  return rank.device.Copy(rank.one.data(), &kOne, sizeof(kOne));
+  ASSIGN_OR_RETURN(rank.arrived, rank.device.Allocate(sizeof(int64_t), MemoryKind::kDevice));
+  return absl::OkStatus();
 }
 
 NcclCollective::~NcclCollective() {
@@ -141,9 +142,13 @@ absl::Status NcclCollective::Launch(int number, const Exchange& exchange, Stream
   const std::lock_guard lock(rank.mutex);
   RETURN_IF_ERROR(failure());
   Words* const words = reinterpret_cast<Words*>(rank.words.data());
-  RETURN_IF_ERROR(stream.Copy(&words->arrived, rank.one.data(), sizeof(int32_t)));
+  const CountParams count{.count = reinterpret_cast<int64_t*>(rank.arrived.data())};
+  auto& gpu = static_cast<CudaStream&>(stream);
+  RETURN_IF_ERROR(gpu.Enter());
+  RETURN_IF_ERROR(gpu.LaunchFunction(kCountKernel.index, {.threads = 1}, &count));
+  RETURN_IF_ERROR(stream.Copy(&words->arrived, count.count, sizeof(int64_t)));
   RETURN_IF_ERROR(LaunchGroup(rank, exchange, stream));
-  return stream.Copy(&words->passed, rank.one.data(), sizeof(int32_t));
+  return stream.Copy(&words->passed, count.count, sizeof(int64_t));
 }
 
 absl::Status NcclCollective::LaunchGroup(Rank& rank, const Exchange& exchange, Stream& stream) {
@@ -177,27 +182,27 @@ NcclCollective::Words NcclCollective::Rank::Read() const {
 RankPosition NcclCollective::Rank::position() const {
   using Stage = RankPosition::Stage;
   const auto [arrived, passed] = Read();
-  const Stage stage = arrived == 0 ? Stage::kBegun : passed == 0 ? Stage::kWaits : Stage::kPassed;
-  return {.round = round, .stage = runs ? stage : Stage::kEnded};
+  if (passed < arrived) return {.round = arrived, .stage = Stage::kWaits};
+  // Whether it is still in the round before, or in this one, it has not come to its mean.
+  if (arrived < begun) return {.round = arrived + 1, .stage = Stage::kBegun};
+  return {.round = arrived, .stage = ended < begun ? Stage::kPassed : Stage::kEnded};
 }
 
 void NcclCollective::Begin(int number) {
-  Rank& rank = *ranks_[static_cast<size_t>(number)];
   const std::lock_guard lock(mutex_);
-  Words& words = *reinterpret_cast<Words*>(rank.words.data());
-  std::atomic_ref(words.arrived).store(0);
-  std::atomic_ref(words.passed).store(0);
-  rank.runs = true;
-  ++rank.round;
+  ++ranks_[static_cast<size_t>(number)]->begun;
 }
 
-absl::Status NcclCollective::End(int number, absl::Status ended) {
+absl::Status NcclCollective::End(int number, absl::Status ended, int64_t under_way) {
   Rank& rank = *ranks_[static_cast<size_t>(number)];
   if (IsMachineFault(ended) && !failed_) ended = Annotate(ended, NameOf(rank));
+  std::unique_lock lock(mutex_);
+  rank.ended = rank.begun - under_way;
+  const bool came = rank.Read().passed >= rank.ended;
+  lock.unlock();
   // What was wrong with the data is found by a run that has come to its end.
-  if (!ended.ok() && rank.Read().passed == 0) Fail(ended);
-  const std::lock_guard lock(mutex_);
-  rank.runs = false;
+  if (!ended.ok() && !came) Fail(ended);
+  lock.lock();
   changed_.notify_all();
   return failure_.ok() ? ended : failure_;
 }
@@ -287,7 +292,9 @@ void NcclCollective::Abort() {
   });
   std::unique_lock lock(mutex_);
   const bool ended = changed_.wait_for(lock, options_.abort, [this] {
-    return aborted_ && std::ranges::none_of(ranks_, [](const auto& rank) { return rank->runs; });
+    return aborted_ && std::ranges::all_of(ranks_, [](const auto& rank) {
+             return rank->ended == rank->begun;
+           });
   });
   const absl::Status why = failure_;
   lock.unlock();

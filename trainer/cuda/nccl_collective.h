@@ -3,8 +3,9 @@
 // Communicators do not block: after each call it is looked at until the call has done what it is
 // to, no longer than a deadline. A rank's thread is the only one that launches on its device, also
 // programs, since a launch may wait for those of the other ranks (NCCL user guide, "Using NCCL with
-// CUDA Graphs"). Before and behind a mean each device writes to memory of the host that it has come
-// so far; a thread of its own looks at that, and at what NCCL says of itself, ten times a second.
+// CUDA Graphs"). Each device counts the means that it comes to, and copies that number to memory of
+// the host before a mean and behind it, so that it is known how far it is while the host is a step
+// ahead; a thread of its own looks at that, and at what NCCL says of itself, ten times a second.
 // Where GPUs are ahead of others too long (stragglers.h) it aborts all communicators, so that what
 // waits ends, and whoever waited is told which GPU did not come.
 //
@@ -67,12 +68,12 @@ class NcclCollective : public Collective {
   int ranks() const override { return static_cast<int>(ranks_.size()); }
   absl::Status Launch(int rank, const Exchange& exchange, Stream& stream) override;
   void Begin(int rank) override;
-  absl::Status End(int rank, absl::Status ended) override;
+  absl::Status End(int rank, absl::Status ended, int64_t under_way) override;
 
  private:
-  // What a device writes: 1 where it has come to the mean, and behind it.
+  // What a device writes: the means that it has come to, and those that it is behind.
   struct Words {
-    int32_t arrived, passed;
+    int64_t arrived, passed;
   };
   struct Rank {
     explicit Rank(CudaDevice& its) : device(its) {}
@@ -82,11 +83,10 @@ class NcclCollective : public Collective {
     CudaDevice& device;
     std::mutex mutex;  // Of calls with `comm`.
     NcclComm comm = nullptr;
-    Buffer words;  // Pinned.
-    Buffer one;    // Of the device: what is written there.
-    // Of a run between Begin and End, by mutex_.
-    bool runs = false;
-    int64_t round = 0;
+    Buffer words;    // Pinned.
+    Buffer arrived;  // Of the device: what is copied there.
+    // Runs, each of one mean, by mutex_.
+    int64_t begun = 0, ended = 0;
   };
   NcclCollective(std::vector<CudaDevice*> devices, Options options);
   absl::Status MakeRanks();

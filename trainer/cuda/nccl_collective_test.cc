@@ -97,7 +97,7 @@ class NcclCollectiveTest : public testing::Test {
       threads.emplace_back([&, i] {
         const int rank = static_cast<int>(i);
         collective().Begin(rank);
-        ended[i] = collective().End(rank, run(rank, *sides_[i]));
+        ended[i] = collective().End(rank, run(rank, *sides_[i]), /*under_way=*/0);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -190,13 +190,13 @@ TEST_F(NcclCollectiveTest, AProgramTakesTheMeanEachTimeItIsLaunched) {
 TEST_F(NcclCollectiveTest, ARankWhoseThreadLaunchesNothingIsNamedAndTheOtherEnds) {
   Open(2, Impatient());
   collective().Begin(0);
-  const absl::Status ended = collective().End(0, LaunchAndWait(0, *sides_[0]));
+  const absl::Status ended = collective().End(0, LaunchAndWait(0, *sides_[0]), 0);
   EXPECT_THAT(ended, IsTooLate("GPU 1 (NVIDIA H100 80GB HBM3), GPU-a1a1a1a1-a1a1-a1a1-a1a1-"
                                "a1a1a1a1a1a1"));
   EXPECT_TRUE(IsMachineFault(ended));
   // It is over for all.
   EXPECT_EQ(collective().Launch(1, sides_[1]->exchange(), *sides_[1]->stream), ended);
-  EXPECT_EQ(collective().End(1, absl::OkStatus()), ended);
+  EXPECT_EQ(collective().End(1, absl::OkStatus(), 0), ended);
   AwaitAbort();
 }
 
@@ -224,7 +224,8 @@ TEST_F(NcclCollectiveTest, AGpuThatDoesNotComeToWhatWasLaunchedIsNamed) {
 
 TEST_F(NcclCollectiveTest, AGpuThatHangsBehindTheMeanIsNamedToo) {
   Open(2, Impatient());
-  gpu_->FailAt("kernel@1", 1, kNeverEnds);
+  // Behind the one that counts.
+  gpu_->FailAt("kernel@1", 2, kNeverEnds);
   const auto ended = OnEach([&](int rank, Side& side) -> absl::Status {
     absl::Status launched = collective().Launch(rank, side.exchange(), *side.stream);
     if (rank == 0) return Await(*side.stream, std::move(launched));
@@ -305,7 +306,7 @@ TEST_F(NcclCollectiveTest, WhatNcclSaysOfItselfMeanwhileEndsIt) {
   Open(2);
   gpu_->FailAt("ncclCommGetAsyncError", 1, kNcclSystemError);
   absl::Status found;
-  while (found.ok()) found = collective().End(0, absl::OkStatus());
+  while (found.ok()) found = collective().End(0, absl::OkStatus(), 0);
   EXPECT_THAT(found, StatusIs(Code::kUnavailable, HasSubstr("NCCL: look at a rank")));
   gpu_->FailAt("ncclCommGetAsyncError", 0, 0);
 }

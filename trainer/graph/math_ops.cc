@@ -130,6 +130,20 @@ absl::StatusOr<std::vector<TensorType>> InferBiasAdd(const OpCall& call) {
   return std::vector<TensorType>{call.inputs[0]};
 }
 
+absl::StatusOr<std::vector<TensorType>> InferMatMulBias(const OpCall& call) {
+  RETURN_IF_ERROR(RequireFloat(call, 3));
+  ASSIGN_OR_RETURN(Types product, InferMatMul({call.inputs.first(2), call.attributes}));
+  const TensorType sum[] = {product[0], call.inputs[2]};
+  return InferBiasAdd({sum, call.attributes});
+}
+
+absl::StatusOr<std::vector<TensorType>> InferMatMulBiasGrad(const OpCall& call) {
+  const Attributes transposed = {{"transpose_a", true}, {"transpose_b", false}};
+  ASSIGN_OR_RETURN(Types gradients, InferMatMul({call.inputs, transposed}));
+  gradients.push_back({DType::kFloat32, Shape({gradients[0].shape.dim(1)})});
+  return gradients;
+}
+
 // The sum of `dy` over all axes but the last.
 Value BiasGradient(Graph& graph, Value dy) {
   std::vector<int64_t> axes;
@@ -157,6 +171,15 @@ absl::Status MulGradient(GradientCall& call) {
     call.gradients[i] = call.graph.Add("Mul", "", {call.outputs[0], call.inputs[1 - i]});
   }
   return absl::OkStatus();
+}
+
+// Their product, and a sum for each element of dy.
+OpCost MatMulBiasGradCost(const OpCall& call, std::span<const TensorType> outputs) {
+  OpCost cost = ElementwiseCost(0)(call, outputs);
+  const double elements = static_cast<double>(call.inputs[1].shape.count());
+  const Shape& weights = outputs[0].shape;
+  cost.flops = (2.0 * static_cast<double>(weights.dim(0)) + 1) * elements;
+  return cost;
 }
 
 // The gradient passes unchanged to every input.
@@ -225,6 +248,17 @@ void AddProducts(OpRegistry* ops) {
                 .infer = InferMatMul,
                 .gradient = MatMulGradient,
                 .cost = MatMulCost});
+  MustAdd(ops, {.name = "MatMulBias",
+                .inputs_min = 3,
+                .inputs_max = 3,
+                .attributes = {{"transpose_a", false}, {"transpose_b", false}},
+                .infer = InferMatMulBias,
+                .cost = MatMulCost});
+  MustAdd(ops, {.name = "MatMulBiasGrad",
+                .inputs_min = 2,
+                .inputs_max = 2,
+                .infer = InferMatMulBiasGrad,
+                .cost = MatMulBiasGradCost});
   MustAdd(ops, {.name = "BiasAdd",
                 .inputs_min = 2,
                 .inputs_max = 2,

@@ -4,6 +4,9 @@
 //
 //   MatMul(a, b) {transpose_a false, transpose_b false}      product of matrices; all axes of a but
 //       the last are its rows, and those of b, too, where a is transposed
+//   MatMulBias(a, b, bias) {transpose_a, transpose_b}        BiasAdd(MatMul(a, b), bias) at once
+//   MatMulBiasGrad(a, dy)                                    [0] aᵀ dy, [1] the sum of dy's rows:
+//       of a layer its weights' and its bias's gradient; both made by a session (product_fusion.h)
 //   Add(a, b)  Sub(a, b)  Mul(a, b)                          elementwise, equal shapes
 //   AddN(a, …)                                               sum of tensors of one shape
 //   BiasAdd(x, b)                                            b[j] added along the last axis of x

@@ -212,6 +212,10 @@ class Session {
   size_t steps_ahead() const;
   absl::Status LaunchStep();
   absl::Status AwaitStep();
+  // That were launched and that nobody has awaited.
+  size_t steps_under_way() const;
+  // Waits for all of them and tells of none: what they have changed is as it is.
+  absl::Status DropSteps();
   // Of runs of `kind`, kTrain or kStep: `rest` follows what was appended before; those of kTrain
   // come first in a kStep. Borrowed, until it is removed.
   void Append(RunKind kind, StepRest& rest);

@@ -55,6 +55,12 @@ absl::Status Session::AwaitStep() {
   return result;
 }
 
+size_t Session::steps_under_way() const { return state_->under_way.size(); }
+
+absl::Status Session::DropSteps() {
+  return state_->under_way.empty() ? absl::OkStatus() : state_->Drop(absl::OkStatus());
+}
+
 absl::Status Session::State::MakeTurns() {
   // An evaluation is looked at after each run.
   const bool ahead = device.prefers_programs() && options.inter_op_threads == 1 &&
@@ -176,14 +182,15 @@ absl::Status Session::State::TakeResults(const Turn& turn) {
                     "run " + (step < schedule.steps.size() ? StepText(schedule.steps[step].node)
                                                            : "what follows the gradients"));
   }
-  loss_value = its.loss;
+  // Of several devices that is the mean of theirs.
+  loss_value = its.fault.found() ? its.fault.loss : its.loss;
   return absl::OkStatus();
 }
 
 absl::Status Session::State::Drop(absl::Status failed) {
   under_way.clear();
   absl::Status ended = runner->Synchronize();
-  return IsMachineFault(ended) ? ended : failed;
+  return failed.ok() || IsMachineFault(ended) ? ended : failed;
 }
 
 absl::Status Session::State::GoBackTo(size_t turn) {

@@ -11,6 +11,7 @@
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_plan.h"
 #include "trainer/graph/memory_uses.h"
+#include "trainer/graph/product_fusion.h"
 #include "trainer/graph/row_gradients.h"
 
 namespace taas {
@@ -126,7 +127,7 @@ absl::Status Session::State::MakeSteps() {
   if (loss.has_value() && options.trainable && options.updates) request.updates = graph.updates();
   nodes = graph.nodes();
   ListGradientRows(&request);
-  if (options.fuse) Fuse(request);
+  if (options.fuse) Fuse(&request);
   request.nodes = nodes;
   schedule = MakeSchedule(request);
   for (const ScheduledStep& scheduled : schedule.steps) RETURN_IF_ERROR(MakeStep(scheduled));
@@ -150,16 +151,27 @@ void Session::State::ListGradientRows(ScheduleRequest* request) {
   }
 }
 
-void Session::State::Fuse(const ScheduleRequest& request) {
-  std::vector<Value> kept = request.forward;
-  kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
-  kept.insert(kept.end(), request.updates.begin(), request.updates.end());
+void Session::State::Fuse(ScheduleRequest* request) {
+  std::vector<Value> fixed = request->forward;
+  fixed.insert(fixed.end(), request->updates.begin(), request->updates.end());
+  const auto kept = [&] {
+    std::vector<Value> all = fixed;
+    all.insert(all.end(), request->gradients.begin(), request->gradients.end());
+    return all;
+  };
   const auto can_run = [this](const Node& merged) {
     return graph.ops().Find(merged.op) != nullptr && CanRun(merged);
   };
-  FuseNodes(&nodes, kept, can_run);
-  FuseChains(&nodes,
-             {.kept = std::move(kept), .updated = Updated(request.updates), .can_run = can_run});
+  const std::vector<Value> updated = Updated(request->updates);
+  FuseNodes(&nodes, kept(), can_run);
+  for (const auto& [from, to] : FuseProducts(&nodes, {.kept = fixed,
+                                                      .gradients = request->gradients,
+                                                      .updated = updated,
+                                                      .can_run = can_run})) {
+    std::ranges::replace(request->gradients, from, to);
+    std::ranges::replace(gradients, from, to);
+  }
+  FuseChains(&nodes, {.kept = kept(), .updated = updated, .can_run = can_run});
 }
 
 std::vector<Value> Session::State::Updated(const std::vector<Value>& updates) const {

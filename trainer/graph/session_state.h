@@ -45,7 +45,8 @@ struct Session::State {
   absl::Status MakeSteps();
   // Of each gradient that can.
   void ListGradientRows(ScheduleRequest* request);
-  void Fuse(const ScheduleRequest& request);
+  // Also moves gradients to where they are made now.
+  void Fuse(ScheduleRequest* request);
   // Variables that `updates` write, and the views of them.
   std::vector<Value> Updated(const std::vector<Value>& updates) const;
   // Where the node lies and runs: on `device`, by whichever of its names.

@@ -206,6 +206,37 @@ TEST_F(GpuStepsTest, AStepIsOneLaunchAndOneWaitAndAllocatesNothing) {
   }
 }
 
+class GpuBiasTest : public LocalTraining {};
+
+// 784-500-10, by a cuBLASLt that adds a bias and sums up its gradient within a product, and by one
+// that does not: the bias of the last layer, whose sum no Relu follows, and both gradients.
+TEST_F(GpuBiasTest, WhatBelongsToABiasIsNoLaunchOfItsOwnWhereTheLibraryCan) {
+  TrainerConfig config = MakeConfig(R"("model": {"name": "mlp", "hidden": [500]}, "batchSize": 100,
+      "data": {"format": "generated", "generated":
+        {"examples": 100, "testExamples": 10, "features": 784, "classes": 10}})");
+  Tensors values[2];
+  for (const bool can : {false, true}) {
+    const cuda::fake::FakeGpu gpu(cuda::fake::kH100 + std::string(can ? "" : "epilogues 0\n"));
+    runtime_ = [&] { return gpu.runtime(); };
+    const auto launches = [&](int64_t steps) {
+      config.max_steps = steps;
+      const int before = gpu.Calls("kernel") + gpu.Calls("library");
+      const Outcome outcome = Train(config);
+      EXPECT_THAT(outcome.status, IsOk());
+      values[can] = outcome.values;
+      return gpu.Calls("kernel") + gpu.Calls("library") - before;
+    };
+    const int few = launches(3);
+    EXPECT_EQ((launches(5) - few) / 2, can ? 13 : 16);
+  }
+  ASSERT_EQ(values[1].size(), values[0].size());
+  for (size_t i = 0; i < values[0].size(); ++i) {
+    for (size_t j = 0; j < values[0][i].size(); ++j) {
+      ASSERT_NEAR(values[1][i][j], values[0][i][j], 1e-5);
+    }
+  }
+}
+
 std::string NameOf(const testing::TestParamInfo<ModelCase>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuModelsTest, testing::ValuesIn(EveryModelCase()), NameOf);

@@ -140,7 +140,7 @@ TEST_F(GpuTowersStepsTest, AStepIsOneLaunchOfEachGpuAndAllocatesNothing) {
   on_step_ = [&](int64_t) {
     for (const char* const name :
          {"cuMemAlloc", "cuMemHostAlloc", "cuStreamCreate", "cuEventCreate", "cuLaunchKernel",
-          "cuGraphLaunch", "ncclAllReduce", "ncclGroupStart"}) {
+          "cuGraphLaunch", "cuEventSynchronize", "ncclAllReduce", "ncclGroupStart"}) {
       calls[name].push_back(gpu_.Calls(name));
     }
   };
@@ -149,12 +149,25 @@ TEST_F(GpuTowersStepsTest, AStepIsOneLaunchOfEachGpuAndAllocatesNothing) {
   EXPECT_THAT(outcome.status, IsOk());
   for (const auto& [name, counts] : calls) {
     ASSERT_EQ(counts.size(), 10u);
-    // The first is run as it is, the second captured.
-    for (size_t step = 3; step < counts.size(); ++step) {
-      EXPECT_EQ(counts[step] - counts[step - 1], name == "cuGraphLaunch" ? kTowers : 0)
-          << name << ", " << step;
+    // The first is run as it is, the second captured. Behind the last no other is launched.
+    for (size_t step = 3; step + 1 < counts.size(); ++step) {
+      // For the step before the host waits once for each GPU.
+      const bool once = name == "cuGraphLaunch" || name == "cuEventSynchronize";
+      EXPECT_EQ(counts[step] - counts[step - 1], once ? kTowers : 0) << name << ", " << step;
     }
   }
+}
+
+// It is launched before anybody has read the loss of the step before it.
+TEST_F(GpuTowersStepsTest, ATrainingThatDivergesNamesTheStepThatDid) {
+  int64_t last = 0;
+  on_step_ = [&](int64_t step) { last = step; };
+  const absl::Status status = TrainOn(ConfigOf(R"("maxSteps": 50, "logSteps": 1,
+      "optimizer": {"name": "sgd", "learningRate": 1e30})")).status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr("step " + std::to_string(last + 1))));
+  EXPECT_GT(last, 0);
+  EXPECT_LT(last, 49);
 }
 
 TEST_F(GpuTowersStepsTest, ATrainingThatIsStoppedGoesOnFromItsCheckpointOnAllGpus) {

@@ -326,14 +326,10 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
   return towers_->loss();
 }
 
-absl::Status ModelTask::LaunchStep() {
-  return towers_->count() == 1 ? session().LaunchStep() : towers_->MakeStep();
-}
+absl::Status ModelTask::LaunchStep() { return towers_->LaunchStep(); }
 
 absl::StatusOr<float> ModelTask::FinishStep() {
-  if (towers_->count() == 1) {
-    RETURN_IF_ERROR(session().AwaitStep());
-  }
+  RETURN_IF_ERROR(towers_->AwaitStep());
   process_.after_step();
   return towers_->loss();
 }

@@ -77,10 +77,9 @@ class ModelTask : public TrainingTask {
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   bool makes_steps() const override { return towers_->copies() == towers_->count(); }
-  // Of several towers each runs it whole.
   absl::Status LaunchStep() override;
   absl::StatusOr<float> FinishStep() override;
-  size_t steps_ahead() override { return towers_->count() == 1 ? session().steps_ahead() : 0; }
+  size_t steps_ahead() override { return towers_->steps_ahead(); }
   MemoryUses memory_uses() override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(

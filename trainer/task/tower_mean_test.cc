@@ -75,8 +75,14 @@ struct Training {
       if (absl::Status status = towers->Run(fill); !status.ok()) return status;
       return updates[0]->Apply();
     }
+    if (absl::Status status = Launch(step, fill); !status.ok()) return status;
+    return towers->AwaitStep();
+  }
+  // Of those that are apart.
+  absl::Status Launch(int64_t step, const Towers::Fill& fill = Fill) {
+    for (const auto& update : updates) update->Prepare(step);
     if (absl::Status status = towers->FillAll(fill); !status.ok()) return status;
-    return towers->MakeStep();
+    return towers->LaunchStep();
   }
   // Table, moment and slot of a copy.
   std::vector<std::vector<float>> State(int copy) {
@@ -150,12 +156,93 @@ TEST_F(TowerMeanTest, ALossThatIsNoNumberOnOneGpuChangesNothingOnAny) {
                               }),
                 IsOk());
     EXPECT_FALSE(std::isfinite(training.towers->loss()));
-    EXPECT_TRUE(std::isfinite(training.towers->session(0).loss()));
+    EXPECT_FALSE(std::isfinite(training.towers->session(0).loss())) << "that of all";
     EXPECT_THAT(training.towers->session(2).FirstNonFinite(), HasSubstr("input factors"));
     const auto after = training.State(0);
     EXPECT_EQ(after[0], before[0]);
     EXPECT_EQ(after[2], before[2]);
     training.ExpectSame();
+  }
+}
+
+TEST_F(TowerMeanTest, StepsThatAreLaunchedAheadAreThoseThatAreWaitedFor) {
+  Training ahead(gpu_.runtime()), waiting(gpu_.runtime());
+  ASSERT_EQ(ahead.towers->steps_ahead(), 1u);
+  std::vector<float> losses, wanted;
+  for (int64_t step = 1; step <= 7; ++step) {
+    ASSERT_THAT(ahead.Launch(step), IsOk());
+    if (step > 1) {
+      ASSERT_THAT(ahead.towers->AwaitStep(), IsOk());
+      losses.push_back(ahead.towers->loss());
+    }
+  }
+  ASSERT_THAT(ahead.towers->AwaitStep(), IsOk());
+  losses.push_back(ahead.towers->loss());
+  for (int64_t step = 1; step <= 7; ++step) {
+    ASSERT_THAT(waiting.Step(step), IsOk());
+    wanted.push_back(waiting.towers->loss());
+  }
+  EXPECT_EQ(losses, wanted);
+  EXPECT_EQ(ahead.State(0), waiting.State(0));
+  ahead.ExpectSame();
+}
+
+// A step was launched behind it before anybody has heard of it.
+TEST_F(TowerMeanTest, BehindAStepWithAFaultOnOneGpuNothingIsChangedOnAny) {
+  for (const bool of_data : {true, false}) {
+    Training training(gpu_.runtime());
+    for (int64_t step = 1; step <= 3; ++step) ASSERT_THAT(training.Step(step), IsOk());
+    const auto before = training.State(0);
+    ASSERT_THAT(training.Launch(4, [of_data](int tower, Session& session) {
+      EXPECT_THAT(Training::Fill(tower, session), IsOk());
+      if (tower == 1 && of_data) session.Int32Input("labels")[2] = 9;
+      if (tower == 1 && !of_data) session.FloatInput("factors")[3] = std::nanf("");
+      return absl::OkStatus();
+    }),
+                IsOk());
+    ASSERT_THAT(training.Launch(5), IsOk());
+    const absl::Status failed = training.towers->AwaitStep();
+    EXPECT_EQ(failed.ok(), !of_data);
+    EXPECT_FALSE(std::isfinite(training.towers->loss()));
+    for (int tower = 0; tower < kTowers; ++tower) {
+      EXPECT_EQ(training.towers->session(tower).steps_under_way(), 0u);
+      // What it is told of is what lies there.
+      const bool is_wrong = tower == 1 && of_data;
+      EXPECT_EQ(training.towers->session(tower).Int32Input("labels")[2], is_wrong ? 9 : 1);
+    }
+    if (!of_data) {
+      EXPECT_THAT(training.towers->session(1).FirstNonFinite(), HasSubstr("input factors"));
+    }
+    EXPECT_EQ(training.State(0)[0], before[0]);
+    EXPECT_EQ(training.State(0)[2], before[2]);
+    training.ExpectSame();
+    // And it goes on, also ahead.
+    ASSERT_THAT(training.Launch(4), IsOk());
+    ASSERT_THAT(training.Launch(5), IsOk());
+    ASSERT_THAT(training.towers->AwaitStep(), IsOk());
+    ASSERT_THAT(training.towers->AwaitStep(), IsOk());
+    EXPECT_TRUE(std::isfinite(training.towers->loss()));
+    EXPECT_NE(training.State(0)[0], before[0]);
+    training.ExpectSame();
+  }
+}
+
+TEST_F(TowerMeanTest, AGpuThatIsLostWhileAStepIsAheadEndsBothOnAll) {
+  // In the first of both, which is a program by then, and in the second.
+  for (const int nth : {2, 20}) {
+    const FakeGpu gpu(std::string(kH100) + kH100 + kH100, kTowers);
+    Training training(gpu.runtime());
+    for (int64_t step = 1; step <= 3; ++step) ASSERT_THAT(training.Step(step), IsOk());
+    gpu.FailAt("kernel@1", nth, cuda::kCuEccUncorrectable);
+    absl::Status lost = training.Launch(4);
+    if (lost.ok()) lost = training.Launch(5);
+    for (int step = 4; step <= 5 && lost.ok(); ++step) lost = training.towers->AwaitStep();
+    EXPECT_THAT(lost, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("GPU 1 (NVIDIA H100")));
+    EXPECT_TRUE(IsMachineFault(lost));
+    for (int tower = 0; tower < kTowers; ++tower) {
+      EXPECT_EQ(training.towers->session(tower).steps_under_way(), 0u);
+    }
+    gpu.FailAt("kernel@1", 0, 0);
   }
 }
 

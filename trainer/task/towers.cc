@@ -59,7 +59,10 @@ absl::Status Towers::Run(const Fill& fill) {
   if (apart()) {
     // All are filled before one runs: it would wait for those that cannot.
     RETURN_IF_ERROR(FillAll(fill));
-    return RunApart(RunKind::kTrain);
+    return OnEach([&](int tower) {
+      collective_->Begin(tower);
+      return collective_->End(tower, session(tower).Run(RunKind::kTrain), /*under_way=*/0);
+    });
   }
   RETURN_IF_ERROR(OnEach([&](int tower) -> absl::Status {
     RETURN_IF_ERROR(fill(tower, session(tower)));
@@ -72,17 +75,30 @@ absl::Status Towers::FillAll(const Fill& fill) {
   return OnEach([&](int tower) { return fill(tower, session(tower)); });
 }
 
-absl::Status Towers::MakeStep() {
-  if (apart()) return RunApart(RunKind::kStep);
-  CHECK(count() == 1) << "a step of towers that share their variables";
-  return first().Run(RunKind::kStep);
+absl::Status Towers::LaunchStep() {
+  CHECK(apart() || count() == 1) << "a step of towers that share their variables";
+  if (!apart()) return first().LaunchStep();
+  for (int tower = 0; tower < count(); ++tower) collective_->Begin(tower);
+  return StepOnEach([](Session& session) { return session.LaunchStep(); });
 }
 
-absl::Status Towers::RunApart(RunKind kind) {
-  return OnEach([&](int tower) {
-    collective_->Begin(tower);
-    return collective_->End(tower, session(tower).Run(kind));
-  });
+absl::Status Towers::AwaitStep() {
+  if (!apart()) return first().AwaitStep();
+  return StepOnEach([](Session& session) { return session.AwaitStep(); });
+}
+
+absl::Status Towers::StepOnEach(absl::FunctionRef<absl::Status(Session& session)> half) {
+  // What is under way on a tower that goes on would wait for one that has failed: each has said how
+  // it has ended before anybody waits for the rest.
+  const auto end = [&](int tower, absl::Status ended) {
+    return collective_->End(tower, std::move(ended),
+                            static_cast<int64_t>(session(tower).steps_under_way()));
+  };
+  absl::Status made = OnEach([&](int tower) { return end(tower, half(session(tower))); });
+  if (made.ok()) return made;
+  // How the rest ends matters to nobody.
+  static_cast<void>(OnEach([&](int tower) { return end(tower, session(tower).DropSteps()); }));
+  return made;
 }
 
 absl::Status Towers::OnEach(absl::FunctionRef<absl::Status(int tower)> work) {

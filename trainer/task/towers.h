@@ -67,17 +67,21 @@ class Towers {
   // Fills all inputs and computes all gradients. The variables must stay as they are meanwhile.
   absl::Status Run(const Fill& fill);
   // Of one tower, or of those that are apart: fills all inputs, and runs what was filled as a whole
-  // step (RunKind::kStep).
+  // step (RunKind::kStep), in the halves that Session has. After one has failed, on any, none is
+  // under way; nor after one whose loss is no number, which is so for all of them.
   absl::Status FillAll(const Fill& fill);
-  absl::Status MakeStep();
-  // Of the last run: the mean over the towers.
+  absl::Status LaunchStep();
+  absl::Status AwaitStep();
+  size_t steps_ahead() { return apart() || count() == 1 ? first().steps_ahead() : 0; }
+  // Of the last run, or the last step that was awaited: the mean over the towers.
   float loss() const;
 
  private:
   explicit Towers(std::vector<std::unique_ptr<Session>> sessions);
   // By the threads of all towers.
   absl::Status OnEach(absl::FunctionRef<absl::Status(int tower)> work);
-  absl::Status RunApart(RunKind kind);
+  // By each of those that are apart.
+  absl::Status StepOnEach(absl::FunctionRef<absl::Status(Session& session)> half);
   void WorkOn(int tower);
   void Serve(int tower);
   absl::Status MakeMeans();

@@ -1,18 +1,22 @@
 // Stands for cuBLASLt on machines without it: the product in plain loops, of matrices by columns as
 // the library has them, run by the stream of the driver that stands for NVIDIA's. It refuses shapes
-// that do not go together, leading dimensions that are too small, and a workspace that it was not
-// offered.
+// that do not go together, leading dimensions that are too small, a workspace that it was not
+// offered, attributes of another size, epilogues that the library's documentation does not have,
+// and a bias that is not there, lies in no memory of the device, or is less aligned than the one
+// that the way was chosen for.
 
 #include <dlfcn.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 
 #include "trainer/cuda/cublaslt_api.h"
 #include "trainer/cuda/fake/fake_control.h"
+#include "trainer/cuda/fake/fake_machine.h"
 
 namespace taas::cuda::fake {
 namespace {
@@ -20,6 +24,8 @@ namespace {
 struct Description {
   int compute = 0;
   int32_t transpose_a = kLtPlain, transpose_b = kLtPlain;
+  uint32_t epilogue = kLtNoEpilogue;
+  float* bias = nullptr;  // Read, or written.
 };
 
 struct Layout {
@@ -44,7 +50,13 @@ float AsFactor(float x, int compute) {
   return std::bit_cast<float>(bits >> dropped << dropped);
 }
 
+template <typename F>
+F* Driver(F*, const char* name) {
+  return reinterpret_cast<F*>(dlsym(dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY), name));
+}
+
 struct Matrices {
+  int device;
   Description description;
   Layout a, b, c;
   const float* at;
@@ -61,7 +73,30 @@ bool Fits(const Description& d, const Layout& a, const Layout& b, const Layout& 
          c.leading >= c.rows && a.batch == c.batch && b.batch == c.batch;
 }
 
+// As many rows as the result; of a gradient, the sums of the first factor over the columns that are
+// multiplied.
+int64_t BiasBytes(const Matrices& p) { return p.c.rows * static_cast<int64_t>(sizeof(float)); }
+
+void SumFirst(const Matrices& p) {
+  const bool across = p.description.transpose_a == kLtTransposed;
+  const int64_t k = across ? p.a.rows : p.a.columns;
+  for (int64_t row = 0; row < p.c.rows; ++row) {
+    float sum = 0;
+    for (int64_t j = 0; j < k; ++j) {
+      sum += p.at[across ? row * p.a.leading + j : j * p.a.leading + row];
+    }
+    p.description.bias[row] = sum;
+  }
+}
+
 int Multiply(const Matrices& p) {
+  const uint32_t epilogue = p.description.epilogue;
+  if (epilogue != kLtNoEpilogue &&
+      !Driver(&FakeCudaContains, "FakeCudaContains")(p.device, p.description.bias,
+                                                     static_cast<size_t>(BiasBytes(p)))) {
+    return kCuIllegalAddress;
+  }
+  if (epilogue == kLtBiasGradA) SumFirst(p);
   const bool across = p.description.transpose_a == kLtTransposed;
   const bool along = p.description.transpose_b == kLtTransposed;
   const int64_t k = across ? p.a.rows : p.a.columns;
@@ -78,16 +113,11 @@ int Multiply(const Matrices& p) {
         }
         float& c = p.to[matrix * p.c.apart + column * p.c.leading + row];
         c = p.alpha * sum + (p.beta == 0 ? 0 : p.beta * c);
+        if (epilogue == kLtBias) c += p.description.bias[row];
       }
     }
   }
-  return kLtSuccess;
-}
-
-auto Driver() {
-  static const auto kLaunch = reinterpret_cast<decltype(&FakeCudaLaunch)>(
-      dlsym(dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY), "FakeCudaLaunch"));
-  return kLaunch;
+  return kCuSuccess;
 }
 
 template <typename T>
@@ -105,8 +135,30 @@ int Destroy(void* gone) {
 template <typename T>
 int Set(T* value, const void* from, size_t bytes) {
   if (bytes != sizeof(T)) return kLtInvalidValue;
-  *value = *static_cast<const T*>(from);
+  std::memcpy(value, from, bytes);
   return kLtSuccess;
+}
+
+// cublasLtEpilogue_t, of which only those are computed here that are used.
+int SetEpilogue(Description* its, const void* from, size_t bytes) {
+  uint32_t wanted = 0;
+  if (const int set = Set(&wanted, from, bytes); set != kLtSuccess) return set;
+  if (wanted != kLtNoEpilogue && wanted != kLtBias && wanted != kLtBiasGradA) {
+    return kLtNotSupported;
+  }
+  its->epilogue = wanted;
+  return kLtSuccess;
+}
+
+uint64_t AlignmentOf(const float* address) {
+  const auto bits = reinterpret_cast<uint64_t>(address);
+  return bits & -bits;
+}
+
+// For a single product, which a bias is of.
+bool HasItsBias(const Description& of, const Layout& c) {
+  return of.epilogue == kLtNoEpilogue ||
+         (c.batch == 1 && AlignmentOf(of.bias) >= sizeof(float));
 }
 
 }  // namespace
@@ -130,6 +182,8 @@ int cublasLtMatmulDescSetAttribute(void* description, int attribute, const void*
   auto& its = *static_cast<Description*>(description);
   if (attribute == kLtTransposeA) return Set(&its.transpose_a, value, bytes);
   if (attribute == kLtTransposeB) return Set(&its.transpose_b, value, bytes);
+  if (attribute == kLtEpilogue) return SetEpilogue(&its, value, bytes);
+  if (attribute == kLtBiasPointer) return Set(&its.bias, value, bytes);
   return kLtNotSupported;
 }
 
@@ -173,12 +227,16 @@ int cublasLtMatmulAlgoGetHeuristic(void*, void* description, void* a, void* b, v
             *static_cast<const Layout*>(c))) {
     return kLtInvalidValue;
   }
+  if (!HasItsBias(of, *static_cast<const Layout*>(c))) return kLtInvalidValue;
+  if (of.epilogue != kLtNoEpilogue && !ReadMachine().epilogues) return kLtSuccess;
   *results = {.algo = {{kAlgo}},
               .workspace_bytes = static_cast<const Preference*>(preference)->workspace,
               .state = kLtSuccess,
               .waves = 1,
               .reserved = {}};
   results->algo.data[1] = results->workspace_bytes;
+  results->algo.data[2] = of.epilogue;
+  results->algo.data[3] = AlignmentOf(of.bias);
   *found = 1;
   return kLtSuccess;
 }
@@ -188,7 +246,8 @@ int cublasLtMatmul(void*, void* description, const void* alpha, const void* a, v
                    void* d, void* d_layout, const LtAlgo* algo, void* workspace,
                    size_t workspace_bytes, CuStream stream) {
   if (algo->data[0] != kAlgo || c != d || c_layout != d_layout) return kLtNotSupported;
-  const Matrices product{.description = *static_cast<const Description*>(description),
+  const Matrices product{.device = Driver(&FakeCudaDeviceOf, "FakeCudaDeviceOf")(stream),
+                         .description = *static_cast<const Description*>(description),
                          .a = *static_cast<const Layout*>(a_layout),
                          .b = *static_cast<const Layout*>(b_layout),
                          .c = *static_cast<const Layout*>(c_layout),
@@ -201,8 +260,15 @@ int cublasLtMatmul(void*, void* description, const void* alpha, const void* a, v
   if (algo->data[1] > workspace_bytes || (workspace_bytes > 0 && workspace == nullptr)) {
     return kLtInvalidValue;
   }
-  // CUBLAS_STATUS_EXECUTION_FAILED
-  return Driver()(stream, [product] { return Multiply(product); }) == kCuSuccess ? kLtSuccess : 13;
+  const Description& of = product.description;
+  if (!HasItsBias(of, product.c) || algo->data[2] != of.epilogue ||
+      (of.epilogue != kLtNoEpilogue && algo->data[3] > AlignmentOf(of.bias))) {
+    return kLtInvalidValue;
+  }
+  static const auto kLaunch = Driver(&FakeCudaLaunch, "FakeCudaLaunch");
+  constexpr int kExecutionFailed = 13;  // CUBLAS_STATUS_EXECUTION_FAILED
+  return kLaunch(stream, [product] { return Multiply(product); }) == kCuSuccess ? kLtSuccess
+                                                                               : kExecutionFailed;
 }
 
 }  // extern "C"

@@ -36,6 +36,7 @@ FakeMachine ReadMachine() {
     if (what == "version") text >> machine.version;
     if (what == "nccl") text >> machine.nccl;
     if (what == "cudnn") text >> machine.cudnn;
+    if (what == "epilogues") text >> machine.epilogues;
     if (what == "init") text >> machine.init;
     if (what == "fail") {
       FakeFailure failure;

@@ -4,6 +4,7 @@
 //   version 13000                                    of CUDA, as the driver counts
 //   nccl 22809                                       the version of NCCL, as that counts
 //   cudnn 92801                                      likewise of cuDNN
+//   epilogues 0                                      cuBLASLt has no product with one
 //   init 803                                         what cuInit answers
 //   device 9 0 85899345920 132 1 NVIDIA H100         capability, bytes, multiprocessors, ECC, name
 //   device lost                                      each question about it fails
@@ -42,6 +43,7 @@ struct FakeMachine {
   int version = 13'000;
   int nccl = 22'809;
   int cudnn = 92'801;
+  bool epilogues = true;
   int init = kCuNoDevice;
   std::vector<FakeDevice> devices;
   std::vector<FakeFailure> failures;

@@ -1,4 +1,4 @@
-// A GPU as kernels see it when they are made: what its libraries plan for them.
+// A GPU as kernels see it when they are made: what its libraries plan for them, and can do.
 //
 // Ownership: a plan is its device's, and stays as long as that. Threads: any. Errors: none; the log
 // has said why there is no plan.
@@ -14,6 +14,8 @@
 
 namespace taas::cuda {
 
+struct Product;  // launch.h
+
 // Each GPU is one of those: KernelSpec::device of kernels for "GPU".
 class GpuDevice : public Device {
  public:
@@ -21,6 +23,10 @@ class GpuDevice : public Device {
   // Made once, and the same from then on.
   virtual const ConvPlan* PlanConvolution(const ConvShape& shape) = 0;
   virtual const AttentionPlan* PlanAttention(const AttentionShape& shape) = 0;
+  // Whether the library has a way for a product with its epilogue, wherever its tensors lie at
+  // multiples of kEpilogueAlignment bytes. Found once, and the same from then on; the log says why
+  // not.
+  virtual bool CanMultiply(const Product& product) = 0;
 };
 
 }  // namespace taas::cuda

@@ -74,6 +74,7 @@
   KERNEL(ScaleGradientsKernel, GradientsParams)             \
   KERNEL(SquaresKernel, GradientsParams)                    \
   KERNEL(CheckLossKernel, CheckLossParams)                  \
+  KERNEL(CountKernel, CountParams)                          \
   KERNEL(LossUnlessFaultKernel, LossUnlessFaultParams)      \
   KERNEL(MeanLossKernel, MeanLossParams)                    \
   KERNEL(SoftmaxLossBlockKernel, SoftmaxLossParams)         \

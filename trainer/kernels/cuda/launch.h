@@ -27,9 +27,20 @@ struct Grid {
   unsigned threads = 256;
 };
 
+// What is computed with a product in the same call, of `vector`, of n elements.
+enum class Epilogue : uint8_t {
+  kNone,
+  kBias,      // It is added to each row of c.
+  kBiasGrad,  // It becomes the sum of the rows of b, which lies as [k, n].
+};
+
+// Where tensors of a product with an epilogue begin, in bytes: as wide as a GPU's loads are.
+inline constexpr size_t kEpilogueAlignment = 16;
+
 // c = a b, or c += a b, of matrices by rows: a of [m, k], b of [k, n], c of [m, n]; as many such
 // products as `batch`, whose matrices lie so many elements apart. They may be columns of wider
-// ones, and of several results no two have an element in common.
+// ones, and of several results no two have an element in common. One with an epilogue is a single
+// one, and adds to nothing.
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;  // It lies as [k, m], as [n, k].
@@ -38,9 +49,11 @@ struct Product {
   int64_t batch = 1;
   int64_t a_apart = 0, b_apart = 0, c_apart = 0;
   Precision precision = Precision::kFloat32;
+  Epilogue epilogue = Epilogue::kNone;
   const float* a = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
+  float* vector = nullptr;
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
 
@@ -61,7 +74,8 @@ class GpuStream : public Stream {
   // `params` is the struct of the kernel of that number (kernels.h), and is copied.
   virtual absl::Status LaunchFunction(int kernel, const Grid& grid, const void* params) = 0;
   virtual absl::Status Zero(void* memory, size_t bytes) = 0;
-  // By cuBLASLt. None of m, n, k and batch is 0.
+  // By cuBLASLt. None of m, n, k and batch is 0. With an epilogue only where the device can
+  // (GpuDevice::CanMultiply), and has been asked.
   virtual absl::Status Multiply(const Product& product) = 0;
   // By the library that has made the plan.
   virtual absl::Status Convolve(const ConvPlan& plan, const ConvTensors& tensors) = 0;

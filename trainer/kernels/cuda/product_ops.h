@@ -1,4 +1,6 @@
-// Products of matrices, by cuBLASLt.
+// Products of matrices, by cuBLASLt; with a bias, or a bias's gradient, in the same call where the
+// device can, else with the kernel of a bias or of a sum behind it. Which of both a kernel knows
+// when it is made.
 //
 // Ownership: the registry's. Threads: any. Errors: see kernel_registry.h.
 
@@ -14,8 +16,12 @@
 
 namespace taas::cuda {
 
-// MatMul.
-void AddProductKernels(KernelRegistry* kernels);
+struct ProductOptions {
+  bool epilogues = true;  // Where the device can.
+};
+
+// MatMul, MatMulBias, MatMulBiasGrad.
+void AddProductKernels(KernelRegistry* kernels, const ProductOptions& options = {});
 
 // Of the scratch memory of a product whose result is of [m, n].
 size_t WorkspaceBytesFor(int64_t m, int64_t n);

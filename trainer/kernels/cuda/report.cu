@@ -16,6 +16,8 @@ extern "C" __global__ void CheckLossKernel(const CheckLossParams p) {
   Report(p.report, {.kind = Fault::Kind::kLoss, .loss = loss});
 }
 
+extern "C" __global__ void CountKernel(const CountParams p) { ++*p.count; }
+
 extern "C" __global__ void LossUnlessFaultKernel(const LossUnlessFaultParams p) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   *p.out = p.block->fault.kind == Fault::Kind::kNone ? *p.loss : kNaN;

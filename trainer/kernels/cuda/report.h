@@ -39,6 +39,11 @@ struct LossUnlessFaultParams {
   float* out;
 };
 
+// How far a GPU has come, for whoever looks at a copy of it: one more.
+struct CountParams {
+  int64_t* count;
+};
+
 #if defined(__CUDACC__) || defined(TRAINER_CUDA_EMULATE_CUDA_ON_HOST_H_)
 
 // Keeps it if it is the first by the order of the kernels. By one thread of a launch.

@@ -45,8 +45,15 @@ absl::Status EmulatedStream::Multiply(const Product& p) {
       sum += value(a + (p.transpose_a ? j * p.a_step() + row : row * p.a_step() + j)) *
              value(b + (p.transpose_b ? column * p.b_step() + j : j * p.b_step() + column));
     }
+    if (p.epilogue == Epilogue::kBias) sum += value(p.vector + column);
     *c = sum;
     wrote = wrote && memory.SetWritten(c, sizeof(float));
+  }
+  for (int64_t column = 0; p.epilogue == Epilogue::kBiasGrad && column < p.n; ++column) {
+    float sum = 0;
+    for (int64_t j = 0; j < p.k; ++j) sum += value(p.b + j * p.b_step() + column);
+    p.vector[column] = sum;
+    wrote = wrote && memory.SetWritten(p.vector + column, sizeof(float));
   }
   ++launches_;
   if (!read) return absl::InvalidArgumentError("a product reads what nobody has written");

@@ -78,6 +78,7 @@ struct OpCase {
   // Bytes by which the GPU's tensors lie behind a multiple of 256.
   size_t behind = 0;
   const KernelRegistry* kernels = nullptr;  // Those held against the twin; null: the standard ones.
+  const KernelRegistry* twins = nullptr;    // The processor's, likewise.
   Precision products = Precision::kFloat32;  // In what both may multiply.
 };
 

@@ -103,7 +103,7 @@ Bytes Before(const OpCase& of, const Prepared& prepared, size_t output) {
 
 std::optional<Results> ByTwin(const OpCase& of, const Prepared& prepared) {
   const std::optional<Kernel> kernel =
-      MakeKernel(of, prepared, StandardKernels(), "CPU");
+      MakeKernel(of, prepared, of.twins == nullptr ? StandardKernels() : *of.twins, "CPU");
   if (!kernel) return std::nullopt;
   std::vector<HostTensor> inputs = of.inputs;
   std::vector<const void*> in;
