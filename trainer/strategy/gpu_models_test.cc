@@ -74,7 +74,7 @@ class GpuBFloat16Test : public GpuModelsTest {
 
 TEST_P(GpuBFloat16Test, TwentyStepsAreThoseOfTheProcessorWithCudnnsAttentionAndWithout) {
   TrainerConfig config = Config(kLocal);
-  config.precision = "bfloat16";
+  config.engine.precision = "bfloat16";
   config.max_steps = 20;
   const Losses wanted = InOneProcess(config);
   runtime_ = [this] { return without_.runtime(); };

@@ -78,7 +78,7 @@ TEST_P(DeviceMemoryTest, OnAGpuTheLineTellsTheRestOfItsMemoryBeside) {
   std::unique_ptr<ModelUpdate> update;
   TrainerConfig config = Config(kLocal);
   // A plan of cuDNN's attention has workspace of its own.
-  if (std::string(GetParam().name) == "Gpt2") config.precision = "bfloat16";
+  if (std::string(GetParam().name) == "Gpt2") config.engine.precision = "bfloat16";
   const MemoryUses uses = UsesOf(gpu.runtime(), config, &task, &update);
   const MemoryLevel after = *gpu.device().memory_level();
   ExpectWithin1Percent(before.free - after.free, uses.of_device(), "of a GPU");
