@@ -4,8 +4,8 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build install kernel-resources \
-	gpu-pack gpu-mutants images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive survive-ring bench \
+.PHONY: help packages page page-dev setup test-setup all-setup e2e-setup trainer-program test-programs build install \
+	kernel-resources gpu-pack gpu-mutants images cuda-libraries demo test formats e2e screenshots asan tsan fuzz survive survive-ring bench \
 	bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
@@ -212,6 +212,10 @@ setup: page
 
 packages:
 	@$(SETUP) packages && $(SETUP) python cuda
+
+## make page-dev    the page, reloaded while it is edited; TAAS_DASHBOARD_URL is the server that it asks
+page-dev: page
+	@cd dashboard/web && PATH="$$(../../$(SETUP) path node):$$PATH" node node_modules/.bin/vite
 
 # The page, which only what links the dashboard waits for.
 page: packages

@@ -2,7 +2,7 @@
 """Counts the test cases of a Bazel run from the results it left.
 
 Reads test labels on standard input, one a line. Arguments: the exit code of `bazel test`, and the
-folder of its logs. Prints the failing cases, how many were skipped for want of what, if any, and,
+folder of its logs. Prints what failing tests said, the failing cases, how many were skipped for want of what, if any, and,
 last, "N passed, N failed". A target without results (it did not build) is one failure, and so is a
 case that was skipped for a reason that is not in NEEDS. Exits 0 only when Bazel did, nothing failed
 and something passed.
@@ -14,6 +14,11 @@ import os
 import re
 import sys
 import xml.etree.ElementTree as xml
+
+# Of what a failed test said, and of how many: the rest is in their logs, which are named.
+SAID_LINES_MAX, SAID_TESTS_MAX = 40, 20
+# Of Bazel's sandbox, where it is told to say what it does.
+NOISE = re.compile(r"linux-sandbox|^exec \$\{PAGER")
 
 # What not every machine or run has: a test says "needs: " and one of these where it is skipped.
 NEEDS = (
@@ -33,11 +38,13 @@ class Counts:
     def __init__(self):
         self.passed = 0
         self.failed = []  # Names.
+        self.said = []    # By those that failed, a text each.
         self.skipped = collections.Counter()  # By need.
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
+        self.said += other.said
         self.skipped += other.skipped
 
     def skip(self, need, name):
@@ -85,7 +92,23 @@ def counts_in(path, label):
             counts.passed += 1
     for log in root.iter("system-out"):
         skip_in_log(log.text or "", label, counts)
+    said = said_in(path, root) if counts.failed else []
+    if said:
+        log = os.path.join(os.path.dirname(path), "test.log")
+        counts.said.append("\n".join([f"{label} said, and all of it is in {log}:", *said]))
     return counts
+
+
+def said_in(path, root):
+    """Lines that a failed test said last: GoogleTest's words of each failure, else the end of its log."""
+    log = os.path.join(os.path.dirname(path), "test.log")
+    texts = [failure.get("message") or "" for failure in root.iter("failure")]
+    lines = "\n".join(filter(None, texts)).splitlines()
+    if not lines and os.path.exists(log):
+        with open(log, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    lines = [line for line in lines if line and not NOISE.search(line)]
+    return lines[:SAID_LINES_MAX] if any(texts) else lines[-SAID_LINES_MAX:]
 
 
 def skip_in_log(log, label, counts):
@@ -106,6 +129,8 @@ def main():
         counts.add(counts_of(logs, label))
     if bazel_status != 0 and not counts.failed:
         counts.failed.append(f"bazel test ended with {bazel_status}")
+    for said in counts.said[:SAID_TESTS_MAX]:
+        print(said)
     for name in counts.failed:
         print(f"FAILED {name}")
     if counts.skipped:

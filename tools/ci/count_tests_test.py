@@ -48,8 +48,24 @@ class CountTestsTest(unittest.TestCase):
         self.leave("a/x_test/shard_1_of_2", PASSED + NOT_MINE)
         self.leave("a/x_test/shard_2_of_2", PASSED + FAILED)
         self.leave("b/y_test", PASSED)
-        self.assertEqual(self.count("//a:x_test", "//b:y_test"),
+        self.assertEqual(self.count("//a:x_test", "//b:y_test")[-2:],
                          ["FAILED //a:x_test A.b", "3 passed, 1 failed"])
+
+    def test_what_a_failed_test_said_is_printed(self):
+        """Symptom: the page said so, and only names of cases were."""
+        self.leave("a/x_test", '<testcase classname="A" name="b"><failure message="x_test.cc:7&#x0A;'
+                   'Which is: 8"/></testcase>')
+        self.leave("b/y_test", FAILED)
+        with open(os.path.join(self.logs, "b/y_test", "test.log"), "w", encoding="utf-8") as file:
+            file.write("1.5: linux-sandbox.cc:1: calling\n" + "line\n" * 90 + "KeyError: 'z'\n")
+        printed = self.count("//a:x_test", "//b:y_test")
+        log = os.path.join(self.logs, "a/x_test/test.log")
+        self.assertEqual(printed[:3], [f"//a:x_test said, and all of it is in {log}:",
+                                       "x_test.cc:7", "Which is: 8"])
+        self.assertEqual(printed[-4:], ["KeyError: 'z'", "FAILED //a:x_test A.b",
+                                        "FAILED //b:y_test A.b", "0 passed, 2 failed"])
+        self.assertEqual(printed.count("line"), 39)
+        self.assertNotIn("sandbox", "".join(printed))
 
     def test_the_last_run_counts_however_many_shards_it_had(self):
         self.leave("a/x_test", FAILED, age=90)
