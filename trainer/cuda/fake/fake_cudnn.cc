@@ -49,6 +49,12 @@ int Run(const Ready& plan, int device, const Given& given, void* workspace) {
   }
   const auto bytes = static_cast<size_t>(plan.work->EngineOf(plan.engine).workspace);
   if (bytes > 0 && !contains(device, workspace, bytes)) return kCuIllegalAddress;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    // Workspace is that of no tensor.
+    const auto* const from = static_cast<const std::byte*>(memory[i]);
+    const auto* const to = static_cast<const std::byte*>(workspace);
+    if (from < to + bytes && to < from + tensors[i].bytes()) return kCuIllegalAddress;
+  }
   // First of all: whoever keeps something else there finds no numbers.
   if (bytes > 0) std::memset(workspace, 0xff, bytes);
   plan.work->Compute(plan.engine, memory);
