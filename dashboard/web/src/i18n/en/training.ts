@@ -23,6 +23,8 @@ export const training = {
 
   settings: "Settings of the charts",
   smoothing: "Smoothing",
+  notSmoothed: (points: number) =>
+    `Not smoothed: a curve of fewer than ${points} points is shown as it is.`,
   axis: "Horizontal axis",
   axes: { step: "Step", relative: "Relative time", wall: "Wall time" },
   log: "Log scale",

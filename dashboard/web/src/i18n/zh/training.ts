@@ -21,6 +21,7 @@ export const training: typeof en = {
 
   settings: "图表设置",
   smoothing: "平滑",
+  notSmoothed: (points) => `未平滑：少于 ${points} 个点的曲线按原样显示。`,
   axis: "横轴",
   axes: { step: "步数", relative: "相对时间", wall: "实际时间" },
   log: "对数刻度",
