@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { summaryOf } from "../history/curve_summary";
 import { csvOf, fileName } from "./csv";
 import type { ChartLine, Point } from "./curves";
 import { chartsOf, newRun, rangeOf, startOf, tagFilter } from "./curves";
@@ -216,6 +217,44 @@ describe("the charts of jobs", () => {
       ["b", false, 1],
     ]);
     expect(startOf(a)).toBe(7);
+  });
+
+  // Symptom: three charts of one point, labelled as of training batches, beside "perplexity" of
+  // the test data: the chief's last evaluation, in its event files.
+  test("have the chief's last evaluation in the curves of the test data", () => {
+    const series: Record<string, Point[]> = {
+      loss: [[1, 1, 5.5], [300, 9, 0.574]],
+      "eval/loss": [[300, 10, 0.56]],
+      "eval/perplexity": [[300, 10, 1.751]],
+    };
+    const evaluator: Record<string, Point[]> = { perplexity: [[250, 8, 2.197], [300, 11, 1.75]] };
+    const charts = chartsOf([newRun("k", "ev", { series, evaluator })], () => true);
+    expect(charts.map(({ tag }) => tag)).toEqual(["loss", "perplexity"]);
+    const [loss, perplexity] = charts;
+    expect(loss?.lines.map(({ ofTest, points }) => [ofTest, points])).toEqual([
+      [false, series.loss],
+      [true, [[300, 10, 0.56]]],
+    ]);
+    // What the evaluator says itself counts.
+    expect(perplexity?.lines.map(({ points }) => points)).toEqual([evaluator.perplexity]);
+    const names = summaryOf({ series, evaluator }).map(({ name, ofTest }) => `${name} ${ofTest}`);
+    expect(names).toEqual(["loss false", "perplexity true", "loss true"]);
+  });
+
+  // Symptom: of a job that had ended accuracy and learning rate stopped at step 400 of 600 and
+  // "last" was of that step, while the loss went to the end, and nothing said why.
+  test("say where a curve that was recorded ends before the others", () => {
+    const series: Record<string, Point[]> = {
+      loss: [[1, 1, 5], [400, 2, 1], [600, 3, 0.4]],
+      accuracy: [[1, 1, 0], [400, 2, 0.8]],
+      "own/now_and_then": [[300, 2, 7]],
+    };
+    const ends = (archived: boolean) =>
+      chartsOf([newRun("k", "a", { series, archived })], () => true).flatMap(({ tag, lines }) =>
+        lines.flatMap(({ endsEarly }) => (endsEarly ? [[tag, endsEarly]] : [])),
+      );
+    expect(ends(true)).toEqual([["accuracy", { step: 400, of: 600 }]]);
+    expect(ends(false)).toEqual([]);
   });
 
   test("take tags that are named as parts of every object", () => {

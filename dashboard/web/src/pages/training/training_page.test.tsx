@@ -207,6 +207,8 @@ describe("the page of a training", () => {
   test("says that curves are from the archive", async () => {
     renderAt(PAGE, { server: serverOf({ ...CURVES, source: undefined, archived: true }) });
     await screen.findByText("No trainer answers now. These are the curves that were recorded.");
+    const accuracy = screen.getByRole("region", { name: "Accuracy" });
+    within(accuracy).getByText(/^Values up to step 100 of 300: .*summaries\.dir/);
   });
 
   test("of a job that has ended without curves says that none will come", async () => {
