@@ -2,7 +2,7 @@
 
 import { Alert } from "antd";
 import type { ReactNode } from "react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { JobRef } from "../../api/paths";
 import { useHistoryDetail, useJobListNow, useManifest } from "../../api/queries";
@@ -13,6 +13,7 @@ import { PageLoading } from "../../app/Shell";
 import { ErrorPanel } from "../../components/ErrorPanel";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
+import { loadEditorSoon } from "./editor/EditorPane";
 import type { JsonObject } from "./manifest/path";
 import { cloneText } from "./model/clone";
 import { Composer } from "./page/Composer";
@@ -32,6 +33,7 @@ export default function SubmitPage(): ReactNode {
 }
 
 function Opened({ source }: { source: Source }): ReactNode {
+  useEffect(loadEditorSoon, []);
   const key = keyOfSource(source);
   const [stored, setStored] = useState(() => loadDraft(key));
   const [turn, setTurn] = useState(0);
