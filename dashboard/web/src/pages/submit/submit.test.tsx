@@ -198,7 +198,7 @@ describe("what is wrong", () => {
   });
 
   // Symptom: before anything was typed the page had a problem: a job called mnist exists.
-  test("with the name does not arise by itself: the page begins with one that is free", async () => {
+  test("with the name does not arise by itself: the page begins with a free one", async () => {
     const server = acceptingServer();
     server.on("GET", "api/jobs", () => ({
       jobs: [row("mnist"), row("mnist-2", { kind: "TFJob" }), row("mnist-3", { namespace: "v" })],

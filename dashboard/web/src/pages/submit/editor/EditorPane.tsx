@@ -5,7 +5,7 @@ import { Component, lazy, Suspense } from "react";
 import { useText } from "../../../i18n";
 import type { EditorProps } from "./YamlEditor";
 
-const load = (): Promise<typeof import("./YamlEditor")> => import("./YamlEditor");
+const load = () => import("./YamlEditor");
 const YamlEditor = lazy(load);
 
 /** While something else is read; what fails is said where the editor shows. */
