@@ -307,10 +307,28 @@ void HistoryRecorder::OnTails(const WatchedJob& job, const Pods& pods,
 }
 
 void HistoryRecorder::WantSeries(const WatchedJob& job, const Pods& pods, Known* known) {
-  if (job.ended() || known->series_waits || !AnyRuns(pods)) return;
-  known->series_waits = true;
-  known->series_every = kSeriesFirst;
-  series_due_.emplace(executor_.clock().Now() + kSeriesFirst, job.meta.uid);
+  if (job.ended() || !AnyRuns(pods)) return;
+  const Clock::Time now = executor_.clock().Now();
+  if (!known->series_waits) {
+    known->series_waits = true;
+    known->series_every = kSeriesFirst;
+    known->series_due = now + kSeriesFirst;
+    series_due_.emplace(known->series_due, job.meta.uid);
+    return;
+  }
+  // Its end has come nearer than it seemed when its curves were asked for.
+  const Clock::Time due = now + SeriesDelay(job, known->series_every);
+  if (due >= known->series_due) return;
+  series_due_.erase({known->series_due, job.meta.uid});
+  known->series_due = due;
+  series_due_.emplace(due, job.meta.uid);
+}
+
+Clock::Duration HistoryRecorder::SeriesDelay(const WatchedJob& job, Clock::Duration every) {
+  const auto& progress = job.status.progress;
+  if (!progress.has_value() || !progress->eta_seconds.has_value()) return every;
+  const int64_t left = std::clamp<int64_t>(*progress->eta_seconds, 0, 3'600);
+  return std::clamp<Clock::Duration>(std::chrono::seconds(left / 2), kSeriesFirst, every);
 }
 
 void HistoryRecorder::AskSeries() {
@@ -329,19 +347,14 @@ void HistoryRecorder::AskSeries() {
     FetchSeries(job, std::move(pods));
     ++asked;
     known.series_every = std::min<Clock::Duration>(2 * known.series_every, kSeriesEvery);
-    Clock::Duration delay = known.series_every;
-    const auto& progress = job->status.progress;
-    if (progress.has_value() && progress->eta_seconds.has_value()) {
-      const int64_t left = std::clamp<int64_t>(*progress->eta_seconds, 0, 3'600);
-      delay = std::clamp<Clock::Duration>(std::chrono::seconds(left / 2), kSeriesFirst, delay);
-    }
-    series_due_.emplace(now + delay, uid);
+    known.series_due = now + SeriesDelay(*job, known.series_every);
+    series_due_.emplace(known.series_due, uid);
   }
 }
 
 void HistoryRecorder::KeepLastPoints(const WatchedJob& job) {
   store_.Put(HistoryLastPoints{
-      .uid = job.meta.uid, .points = LastPointsOf(job.status, executor_.clock().WallNow())});
+      .uid = job.meta.uid, .points = LastPointsOf(job, executor_.clock().WallNow())});
 }
 
 void HistoryRecorder::FetchFiles(const HistorySource::JobPtr& job, const Pods& pods) {

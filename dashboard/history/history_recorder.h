@@ -125,6 +125,7 @@ class HistoryRecorder {
     Clock::Time manifest_due{};
     HistoryTails tails;
     bool series_waits = false;  // For its turn in series_due_.
+    Clock::Time series_due{};   // With `series_waits`.
     Clock::Duration series_every = kSeriesFirst;
   };
 
@@ -144,6 +145,8 @@ class HistoryRecorder {
   bool FetchTails(const HistorySource::JobPtr& job, const Pods& pods);
   void OnTails(const WatchedJob& job, const Pods& pods, std::vector<HistoryTail> tails);
   void WantSeries(const WatchedJob& job, const Pods& pods, Known* known);
+  // Until its curves are asked for again: half of what is left, and `every` at most.
+  static Clock::Duration SeriesDelay(const WatchedJob& job, Clock::Duration every);
   void AskSeries();
   void KeepLastPoints(const WatchedJob& job);
   void FetchFiles(const HistorySource::JobPtr& job, const Pods& pods);

@@ -124,7 +124,8 @@ std::string JoinCurves(std::string_view old, std::string_view answer) {
   return room == kCurvesMax ? "" : DumpJson(out);
 }
 
-LastPoints LastPointsOf(const JobStatus& status, Clock::WallTime now) {
+LastPoints LastPointsOf(const WatchedJob& job, Clock::WallTime now) {
+  const JobStatus& status = job.status;
   LastPoints last;
   if (!status.progress.has_value()) return last;
   const Progress& progress = *status.progress;
@@ -142,6 +143,9 @@ LastPoints LastPointsOf(const JobStatus& status, Clock::WallTime now) {
   // A model without classes has no accuracy; of an earlier release its status has 0.
   if (evaluation.accuracy.value_or(0) != 0) {
     last.test_accuracy = CurvePoint{evaluation.step, at, *evaluation.accuracy};
+  }
+  if (const std::optional<double> perplexity = job.perplexity()) {
+    last.test_perplexity = CurvePoint{evaluation.step, at, *perplexity};
   }
   return last;
 }
@@ -162,6 +166,7 @@ std::string WithLastPoints(std::string_view curves, const LastPoints& last) {
   add("series", "loss", last.loss);
   add("evaluator", "loss", last.test_loss);
   add("evaluator", "accuracy", last.test_accuracy);
+  add("evaluator", "perplexity", last.test_perplexity);
   if (!changed) return std::string(curves);
   if (!out.contains("series")) out["series"] = Json::object();
   return DumpJson(out);

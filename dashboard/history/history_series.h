@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "operator/api/job.h"
+#include "dashboard/server/watched.h"
 #include "operator/base/clock.h"
 
 namespace taas::dashboard {
@@ -52,10 +52,11 @@ std::string JoinCurves(std::string_view old, std::string_view answer);
 // Where a job was at its end, as its status says: the trainer's own answers end before.
 struct LastPoints {
   std::optional<CurvePoint> loss;                       // Of the training.
-  std::optional<CurvePoint> test_loss, test_accuracy;  // Of the last evaluation.
+  // Of the last evaluation.
+  std::optional<CurvePoint> test_loss, test_accuracy, test_perplexity;
 };
 // `now`: of a job whose end has no time.
-LastPoints LastPointsOf(const JobStatus& status, Clock::WallTime now);
+LastPoints LastPointsOf(const WatchedJob& job, Clock::WallTime now);
 // The same with each of `last` at the end of its curve, unless that goes as far.
 std::string WithLastPoints(std::string_view curves, const LastPoints& last);
 

@@ -67,7 +67,8 @@ Json RolesOf(const WatchedJob& job, const std::vector<PodPtr>& pods) {
   return out;
 }
 
-Json ProgressOf(const Progress& progress) {
+Json ProgressOf(const WatchedJob& job) {
+  const Progress& progress = *job.status.progress;
   Json out = {{"step", progress.step},
               {"maxSteps", progress.max_steps},
               {"percent", progress.percent},
@@ -76,6 +77,7 @@ Json ProgressOf(const Progress& progress) {
   PutNumber(&out, "loss", progress.loss);
   if (progress.eta_seconds.has_value()) out["etaSeconds"] = *progress.eta_seconds;
   if (progress.evaluation.has_value()) PutNumber(&out, "accuracy", progress.evaluation->accuracy);
+  PutNumber(&out, "perplexity", job.perplexity());
   return out;
 }
 
@@ -195,7 +197,7 @@ Json RowOf(const JobToJudge& judged) {
   const int64_t asked = GpusAskedBy(job);
   if (asked > GpusHeldBy(judged.pods)) row["gpusAsked"] = asked;
   if (job.meta.deletion_time.has_value()) row["deleting"] = true;
-  if (job.status.progress.has_value()) row["progress"] = ProgressOf(*job.status.progress);
+  if (job.status.progress.has_value()) row["progress"] = ProgressOf(job);
   PutText(&row, "owner", job.owner);
   PutText(&row, "queue", job.queue);
   if (!job.labels.empty()) row["labels"] = job.labels;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -193,6 +194,14 @@ std::string JobKey(JobKind kind, std::string_view ns, std::string_view name) {
 
 std::string WatchedJob::key() const { return JobKey(kind, meta.ns, meta.name); }
 
+std::optional<double> WatchedJob::perplexity() const {
+  if (!of_text || !status.progress.has_value()) return std::nullopt;
+  const std::optional<Evaluation>& evaluation = status.progress->evaluation;
+  if (!evaluation.has_value() || !evaluation->loss.has_value()) return std::nullopt;
+  const double perplexity = std::exp(*evaluation->loss);
+  return std::isfinite(perplexity) ? std::optional(perplexity) : std::nullopt;
+}
+
 absl::StatusOr<WatchedJob> ReadJob(JobKind kind, std::string_view json) {
   ASSIGN_OR_RETURN(const Json object, ParseJsonObject(json));
   WatchedJob job;
@@ -211,6 +220,7 @@ absl::StatusOr<WatchedJob> ReadJob(JobKind kind, std::string_view json) {
   job.summaries = PlaceOf(Text(Member(Member(trainer, "summaries"), "dir")), volumes);
   job.checkpoint_dir = Text(Member(Member(trainer, "checkpoint"), "dir"));
   job.checkpoints = PlaceOf(job.checkpoint_dir, volumes);
+  job.of_text = Text(Member(Member(trainer, "data"), "format")) == "text";
   if (job.queue.empty()) {
     job.queue = Text(Member(Member(policy, "schedulingPolicy"), "queue"));
   }

@@ -59,10 +59,13 @@ struct WatchedJob {
   std::optional<VolumePath> summaries;  // Of the bundled trainer's event files.
   std::string checkpoint_dir;  // In its pods; empty: it keeps no checkpoints that we know of.
   std::optional<VolumePath> checkpoints;  // The same directory, if a volume holds it.
+  bool of_text = false;  // The bundled trainer reads text, so that its evaluation has a perplexity.
   JobStatus status;
   std::string flaw;  // What could not be read; empty: nothing.
 
   std::string key() const;  // "trainingjobs/NS/NAME"
+  // Of the last evaluation, e to the loss as in docs/contract.md: status has the loss alone.
+  std::optional<double> perplexity() const;
   bool ended() const {
     return status.state == JobState::kSucceeded || status.state == JobState::kFailed;
   }

@@ -163,6 +163,29 @@ TEST(WatchedEventTest, BothFormsOfEventsAreRead) {
   EXPECT_LT(long_one->message.size(), 3'000);
 }
 
+// Symptom: of a job that trains on text the page showed no perplexity, while its trainer's /status
+// and log had one.
+TEST(WatchedJobTest, TheLastEvaluationOfATextHasAPerplexity) {
+  const auto perplexity = [](const std::string& format, const std::string& evaluation) {
+    const auto job = ReadJob(JobKind::kTrainingJob,
+                             R"({"metadata": {"name": "a", "namespace": "b", "uid": "c"},
+                                 "spec": {"trainer": {"data": {"format": ")" +
+                                 format + R"("}}}, "status": {"progress": {"step": 600)" +
+                                 evaluation + "}}}");
+    EXPECT_THAT(job, IsOk());
+    EXPECT_EQ(job->flaw, "");
+    return job->perplexity();
+  };
+  const std::string evaluation = R"(, "evaluation": {"step": 600, "loss": 0.3991, "examples": 9})";
+  EXPECT_NEAR(perplexity("text", evaluation).value_or(0), 1.4905, 1e-4);
+  EXPECT_EQ(perplexity("idx", evaluation), std::nullopt) << "a classifier's loss is of classes";
+  EXPECT_EQ(perplexity("text", ""), std::nullopt);
+  EXPECT_EQ(perplexity("text", R"(, "evaluation": {"step": 1, "examples": 9})"), std::nullopt);
+  EXPECT_EQ(perplexity("text", R"(, "evaluation": {"step": 1, "loss": 1000, "examples": 9})"),
+            std::nullopt)
+      << "it is no finite number";
+}
+
 TEST(WatchedJobTest, EventFilesOfTheBundledTrainerAreInAVolumeOfTheJob) {
   const auto place = [](const std::string& dir, const std::string& volumes) {
     const auto job = ReadJob(JobKind::kTrainingJob,

@@ -15,13 +15,13 @@
 namespace taas::dashboard {
 
 std::string CompleteAnswer(const std::string& answer, const std::string& files,
-                           const JobStatus& status, Clock::WallTime now) {
+                           const WatchedJob& job, Clock::WallTime now) {
   // What was written later is another job's, into the same directory.
   constexpr std::chrono::seconds kWrittenAfterEnd{60};
   const std::chrono::duration<double> until =
-      (status.completion_time.value_or(now) + kWrittenAfterEnd).time_since_epoch();
+      (job.status.completion_time.value_or(now) + kWrittenAfterEnd).time_since_epoch();
   const std::string filled = FilledCurves(answer, files, until.count());
-  nlohmann::json out = nlohmann::json::parse(WithLastPoints(filled, LastPointsOf(status, now)),
+  nlohmann::json out = nlohmann::json::parse(WithLastPoints(filled, LastPointsOf(job, now)),
                                              nullptr, /*allow_exceptions=*/false);
   if (!out.is_object()) return answer;
   const bool any = !out.value("series", nlohmann::json::object()).empty() ||
@@ -84,7 +84,7 @@ void SeriesRoutes::Complete(const ClusterCache::JobPtr& job, std::string answer,
   if (!job->ended()) return respond(answer);
   const auto complete = [job, answer = std::move(answer), respond = std::move(respond),
                          now = context_.executor.clock().WallNow()](const std::string& files) {
-    respond(CompleteAnswer(answer, files, job->status, now));
+    respond(CompleteAnswer(answer, files, *job, now));
   };
   if (context_.written == nullptr || !job->summaries.has_value()) return complete("");
   context_.written(*job, context_.board.cache().PodsOf(*job), complete);

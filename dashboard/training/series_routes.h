@@ -53,7 +53,7 @@ class SeriesRoutes {
 
 // Of a job that is over: `answer` with what `files` have, and with its last points.
 std::string CompleteAnswer(const std::string& answer, const std::string& files,
-                           const JobStatus& status, Clock::WallTime now);
+                           const WatchedJob& job, Clock::WallTime now);
 // A SeriesAnswer without the points at `step` and before.
 std::string SeriesSince(const std::string& answer, double step);
 

@@ -114,16 +114,19 @@ TEST_F(SeriesSourceTest, WhatIsNoCurveIsLeftOut) {
 // time, and its last evaluation was in none of them.
 TEST(CompleteAnswerTest, OfAJobThatIsOverTheCurvesGoToItsEnd) {
   const Clock::WallTime now(1'000s);
-  JobStatus status;
+  WatchedJob job;
+  job.of_text = true;
+  JobStatus& status = job.status;
   status.completion_time = Clock::WallTime(500s);
   status.progress = Progress{.step = 20, .max_steps = 20};
   status.progress->evaluation = Evaluation{.step = 20, .accuracy = 0.9, .loss = 0.2};
   const std::string silent = R"({"series": {}, "message": "no replica runs now"})";
   const std::string files =
       R"({"series": {"loss": [[10, 400, 0.5], [20, 500, 0.4], [30, 999, 0.3]]}, "evaluator": {}})";
-  const json whole = json::parse(CompleteAnswer(silent, files, status, now));
+  const json whole = json::parse(CompleteAnswer(silent, files, job, now));
   EXPECT_EQ(whole["series"]["loss"], json::parse("[[10, 400.0, 0.5], [20, 500.0, 0.4]]"));
   EXPECT_EQ(whole["evaluator"]["accuracy"], json::parse("[[20, 500.0, 0.9]]"));
+  EXPECT_NEAR(whole["evaluator"]["perplexity"][0][2], 1.2214, 1e-4);
   EXPECT_EQ(whole["archived"], true);
   EXPECT_FALSE(whole.contains("message"));
   // Of nothing it is said why there is nothing.

@@ -2,7 +2,14 @@
 // with the stream: see use_stream.ts.
 
 import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  queryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useCallback } from "react";
 import type { ApiClient, Query } from "./client";
 import type { JobRef } from "./paths";
 import { jobApi, jobKey } from "./paths";
@@ -31,14 +38,32 @@ type Read<T> = UseQueryResult<T>;
 
 export const SESSION_KEY = ["session"];
 
-export function useSessionQuery(): Read<Session> {
-  const { api } = useServices();
-  return useQuery({
+function sessionQuery(api: ApiClient) {
+  return queryOptions({
     queryKey: SESSION_KEY,
     // It only changes by a login; namespaces that appear later come with the rows of jobs.
     staleTime: Infinity,
     queryFn: ({ signal }) => api.get<Session>("api/session", { signal }),
   });
+}
+
+export function useSessionQuery(): Read<Session> {
+  const { api } = useServices();
+  return useQuery(sessionQuery(api));
+}
+
+/** Asks the server whether somebody is logged in; for a page that has just been opened. */
+export function useSessionHolds(): () => Promise<boolean> {
+  const { api } = useServices();
+  const queries = useQueryClient();
+  return useCallback(
+    () =>
+      queries.fetchQuery(sessionQuery(api)).then(
+        () => true,
+        () => false,
+      ),
+    [api, queries],
+  );
 }
 
 export function useLoginHelp(): Read<LoginHelp> {
@@ -84,6 +109,16 @@ export function useLogout(): UseMutationResult<void, Error, void> {
 
 export function useJobList(enabled = true): Read<JobList> {
   return useRead<JobList>(["jobs"], "api/jobs", enabled);
+}
+
+/** Not an answer of before: a job that was just made is in it. */
+export function useJobListNow(): Read<JobList> {
+  const { api } = useServices();
+  return useQuery({
+    queryKey: ["jobs"],
+    queryFn: ({ signal }) => api.get<JobList>("api/jobs", { signal }),
+    refetchOnMount: "always",
+  });
 }
 
 export function useJobOnce(job: JobRef, enabled = true): Read<JobDetail> {

@@ -92,6 +92,8 @@ export interface Progress {
   loss?: number;
   etaSeconds?: number;
   accuracy?: number;
+  /** Of a model of texts: e to the loss of the test data. */
+  perplexity?: number;
 }
 
 /** One line of the table of jobs. Rows of a stream carry no more than these. */

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useEffect, useState } from "react";
 import { useCell } from "../api/cell";
 import { asApiError } from "../api/problem";
-import { useLogin, useSessionQuery } from "../api/queries";
+import { useLogin, useSessionHolds, useSessionQuery } from "../api/queries";
 import { useServices } from "../api/services";
 import { ErrorPanel } from "../components/ErrorPanel";
 import { useText } from "../i18n";
@@ -24,12 +24,17 @@ export function SessionGate(props: { code: string | undefined; children: ReactNo
   const { mutate } = login;
   // The code works once: this component must not send it twice, also not in strict mode.
   const [codeState, setCodeState] = useState<"sending" | "done">(code ? "sending" : "done");
-  const { api } = useServices();
+  const sessionHolds = useSessionHolds();
   useEffect(() => {
     if (code === undefined || sentCodes.has(code)) return;
     sentCodes.add(code);
-    mutate({ code }, { onSettled: () => setCodeState("done") });
-  }, [api, code, mutate]);
+    const done = (): void => setCodeState("done");
+    // A used-up code must not look like the session's end to who is logged in.
+    void sessionHolds().then((holds) => {
+      if (holds) done();
+      else mutate({ code }, { onSettled: done });
+    });
+  }, [code, mutate, sessionHolds]);
   if (codeState === "sending") return <LoginFrame>{<CodeLogin />}</LoginFrame>;
   return <Known login={login}>{children}</Known>;
 }

@@ -113,6 +113,17 @@ describe("the login", () => {
     expect(window.location.hash).toBe("");
   });
 
+  // Symptom: a link of `taas open` that was opened twice said "Your session has ended", of a
+  // session that held.
+  test("leaves who is logged in alone when the link is opened once more", async () => {
+    const server = new FakeServer();
+    server.on("POST", "api/session", () => problem(401, "Unauthenticated", "used"));
+    renderAt("/jobs", { server, code: "again" });
+    await screen.findByRole("navigation", { name: "Main navigation" });
+    expect(screen.queryByRole("dialog")).toBeNull();
+    expect(posted(server)).toEqual([]);
+  });
+
   test("leaves who is logged in alone when such a link is pasted", async () => {
     const { server } = renderAt("/jobs");
     await screen.findByRole("navigation", { name: "Main navigation" });

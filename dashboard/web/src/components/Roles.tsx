@@ -1,4 +1,5 @@
-// "ps 2/2 · worker 3/4": how many of each role are ready, or have ended well.
+// "ps 2/2 · worker 3/4": how many of each role are ready, as `kubectl get` and `taas get` count
+// them: one that has ended well is ready no more, and is missed by nobody.
 
 import type { ReactNode } from "react";
 import { Fragment } from "react";
@@ -17,20 +18,21 @@ export function RolesSummary({ roles }: { roles: readonly RoleCount[] }): ReactN
   if (roles.length === 0) return "—";
   const all = roles.map((of) => {
     const word = wordFor(t.common.role, of.role);
-    return `${word} ${of.ready + of.succeeded}/${of.desired}`;
+    const count = `${word} ${of.ready}/${of.desired}`;
+    return of.succeeded > 0 ? `${count} (${t.common.endedWell(of.succeeded)})` : count;
   });
   return (
     <span className="roles numeric" title={all.join(" · ")}>
       {worstFirst(roles).map(({ role, desired, ready, succeeded, failed }, index) => {
-        const there = ready + succeeded;
-        const tone = failed > 0 ? " roles-failed" : there < desired ? " roles-short" : "";
+        const short = ready + succeeded < desired;
+        const tone = failed > 0 ? " roles-failed" : short ? " roles-short" : "";
         return (
           <Fragment key={role}>
             {index > 0 && <span className="roles-dot"> · </span>}
             <span className="roles-one">
               {wordFor(t.common.role, role)}{" "}
               <b className={`roles-count${tone}`}>
-                {there}/{desired}
+                {ready}/{desired}
               </b>
             </span>
           </Fragment>

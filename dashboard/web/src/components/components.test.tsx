@@ -7,11 +7,25 @@ import { ErrorBoundary } from "../app/ErrorBoundary";
 import { TextProvider } from "../i18n";
 import { en } from "../i18n/en";
 import { ErrorPanel } from "./ErrorPanel";
+import { RolesSummary } from "./Roles";
 import { HealthTag, StateTag } from "./Tags";
 
 function inEnglish(children: ReactNode): void {
   render(<TextProvider language="en">{children}</TextProvider>);
 }
+
+// Symptom: of a job that had ended the command line said READY 0/1, and the page worker 1/1.
+test("replicas that have ended well are not ready, and not missed", () => {
+  const roles = [
+    { role: "worker" as const, desired: 2, ready: 0, succeeded: 2, failed: 0 },
+    { role: "ps" as const, desired: 2, ready: 1, succeeded: 0, failed: 0 },
+  ];
+  inEnglish(<RolesSummary roles={roles} />);
+  const summary = screen.getByTitle("worker 0/2 (2 succeeded) · ps 1/2");
+  expect(summary.textContent).toBe("ps 1/2 · worker 0/2");
+  expect(screen.getByText("1/2").className).toContain("roles-short");
+  expect(screen.getByText("0/2").className).not.toContain("roles-short");
+});
 
 describe("an error's panel", () => {
   const reasons = Object.keys(en.errors.title) as ErrorReason[];

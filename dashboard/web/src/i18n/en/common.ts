@@ -76,6 +76,7 @@ export const common = {
     worker: "worker",
     evaluator: "evaluator",
   } satisfies Record<Role, string>,
+  endedWell: (count: number) => `${count} succeeded`,
 
   /** A length of time, in its two largest units. */
   span: {

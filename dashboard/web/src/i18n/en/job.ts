@@ -91,6 +91,7 @@ export const job = {
     rate: "Examples/s",
     loss: "Loss",
     accuracy: "Test accuracy",
+    perplexity: "Test perplexity",
     left: (time: string) => `about ${time} left`,
     goesIn: (time: string) => `deleted by itself after ${time}`,
     ttl: "After its end",

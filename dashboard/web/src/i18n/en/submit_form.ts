@@ -52,19 +52,22 @@ export const submitForm = {
   },
   data: {
     format: "Format",
-    idx: "files like MNIST's",
-    generated: "made from the seed",
+    formats: { idx: "files like MNIST's", generated: "made from the seed", text: "text files" } as
+      Partial<Record<string, string>>,
     idxHint: "Compressed or not; paths as the container sees them.",
     generatedHint: "Runs anywhere, without any files.",
     claim: "Volume claim",
     claimHint: "A PersistentVolumeClaim of the namespace.",
-    localHint: (namespace: string, claim: string) =>
+    localHint: (namespace: string, claim: string, fetches?: string) =>
       `On this local cluster a claim is a directory: volumes/${namespace}/${claim} in the ` +
-      `cluster's own, or any with “taas local up --volume ${claim}=PATH”. ` +
-      "“taas data fetch mnist PATH” gets MNIST.",
+      `cluster's own, or any with “taas local up --volume ${claim}=PATH”.` +
+      (fetches === undefined ? "" : ` “taas data fetch ${fetches} PATH” gets data to try it with.`),
     otherSort: (sort: string) => `This volume is of the sort ${sort}: change it in the YAML.`,
     none: "No volume is mounted.",
     mount: "Mount a volume claim",
+    trainFiles: "Training files",
+    testFiles: "Test files",
+    filesHint: "Paths as the container sees them, with commas between them.",
     trainImages: "Training images",
     trainLabels: "Training labels",
     test: "Evaluate with test data",
@@ -103,6 +106,10 @@ export const submitForm = {
     namespace: "Namespace",
     model: "Model",
     hidden: "Hidden layers",
+    blocks: "Blocks",
+    heads: "Heads of attention",
+    width: "Width",
+    context: "Context",
     image: "Image",
     command: "Command",
     args: "Arguments",
@@ -217,6 +224,7 @@ export const submitForm = {
     localImage:
       "The local cluster pulls no images: the command runs with the programs of this machine.",
     differs: "The roles differ; a change is for those that are as the workers are.",
+    context: "Tokens that the model sees at once.",
     classes: "0: numbers to predict, for the model linear.",
     gpuType: "any",
     backupWorkers: "A number or a share such as 5%: so many slowest are not waited for.",

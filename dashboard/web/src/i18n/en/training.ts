@@ -23,6 +23,8 @@ export const training = {
 
   settings: "Settings of the charts",
   smoothing: "Smoothing",
+  notSmoothed: (points: number) =>
+    `Not smoothed: a curve of fewer than ${points} points is shown as it is.`,
   axis: "Horizontal axis",
   axes: { step: "Step", relative: "Relative time", wall: "Wall time" },
   log: "Log scale",
@@ -39,11 +41,12 @@ export const training = {
   tags: {
     loss: "Loss",
     accuracy: "Accuracy",
+    perplexity: "Perplexity",
     learning_rate: "Learning rate",
     examples_per_second: "Throughput (examples/s)",
     "global_step/sec": "Steps per second (steps/s)",
   } as Record<string, string>,
-  tagsOfTest: { loss: "Test loss", accuracy: "Test accuracy" },
+  tagsOfTest: { loss: "Test loss", accuracy: "Test accuracy", perplexity: "Test perplexity" },
   tagsOfTraining: { loss: "Training loss", accuracy: "Training-batch accuracy" },
   train: "training batches",
   test: "test data",
@@ -55,6 +58,9 @@ export const training = {
   gaps: (count: number) => `× ${plural(count, "value is", "values are")} no finite number`,
   gapsLog: (count: number) =>
     `× ${plural(count, "value", "values")} cannot stand on a log scale (0, negative, not finite)`,
+  endsEarly: (step: string, of: string) =>
+    `Values up to step ${step} of ${of}: the trainer was not asked later. ` +
+    "With summaries.dir in the manifest all are kept.",
   noNumber: "no number",
   chartOf: (name: string) => `Chart: ${name}`,
   keys: "Arrow keys move the cursor, + and - zoom, Escape resets the zoom",
@@ -112,8 +118,9 @@ export const training = {
     noneNext: "The first ones show here by themselves.",
     noneText:
       "Set spec.trainer.summaries.dir, and the trainer writes histograms of weights and " +
-      "gradients every summaries.everySteps steps (unless summaries.histograms=false). Set " +
-      "spec.trainer.checkpoint.dir, and the weights of each checkpoint show here.",
+      "gradients every summaries.everySteps steps (unless summaries.histograms=false). With " +
+      "spec.trainer.checkpoint.dir beside it, the weights of each checkpoint show here, too; " +
+      "without summaries.dir they do not.",
     noneOwn: "An image of your own may write TensorBoard's event files there.",
     noneTfJob:
       "A TFJob's program shows here when it serves its event files at GET /events: see " +

@@ -62,6 +62,7 @@ export const common: typeof en = {
   },
   // Names of roles are part of the API: they stay as people write them in manifests.
   role: { chief: "chief", master: "master", ps: "ps", worker: "worker", evaluator: "evaluator" },
+  endedWell: (count) => `${count} 个已成功`,
 
   span: {
     days: (d, h) => (h > 0 ? `${d} 天 ${h} 小时` : `${d} 天`),

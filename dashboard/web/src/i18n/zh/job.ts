@@ -87,6 +87,7 @@ export const job: typeof en = {
     rate: "样本/秒",
     loss: "损失",
     accuracy: "测试准确率",
+    perplexity: "测试困惑度",
     left: (time) => `大约还需 ${time}`,
     goesIn: (time) => `${time}后自动删除`,
     ttl: "结束之后",

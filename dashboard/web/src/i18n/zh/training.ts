@@ -21,6 +21,7 @@ export const training: typeof en = {
 
   settings: "图表设置",
   smoothing: "平滑",
+  notSmoothed: (points) => `未平滑：少于 ${points} 个点的曲线按原样显示。`,
   axis: "横轴",
   axes: { step: "步数", relative: "相对时间", wall: "实际时间" },
   log: "对数刻度",
@@ -37,11 +38,12 @@ export const training: typeof en = {
   tags: {
     loss: "损失",
     accuracy: "准确率",
+    perplexity: "困惑度",
     learning_rate: "学习率",
     examples_per_second: "吞吐量（样本/秒）",
     "global_step/sec": "每秒步数（步/秒）",
   },
-  tagsOfTest: { loss: "测试损失", accuracy: "测试准确率" },
+  tagsOfTest: { loss: "测试损失", accuracy: "测试准确率", perplexity: "测试困惑度" },
   tagsOfTraining: { loss: "训练损失", accuracy: "训练批次准确率" },
   train: "训练批次",
   test: "测试数据",
@@ -52,6 +54,8 @@ export const training: typeof en = {
   toggle: "显示或隐藏该曲线",
   gaps: (count) => `× ${count} 个值不是有限数`,
   gapsLog: (count) => `× ${count} 个值无法用对数刻度显示（0、负数或不是有限数）`,
+  endsEarly: (step, of) =>
+    `数值只到第 ${step} 步（共 ${of} 步）：此后没有再询问训练器。清单中设置 summaries.dir 后全部保留。`,
   noNumber: "不是数",
   chartOf: (name) => `图表：${name}`,
   keys: "方向键移动光标，+ 和 - 缩放，Esc 重置缩放",
@@ -104,8 +108,8 @@ export const training: typeof en = {
     noneNext: "第一批直方图会自动出现在这里。",
     noneText:
       "设置 spec.trainer.summaries.dir 后，训练程序每隔 summaries.everySteps 步写入权重和梯度的直方图" +
-      "（除非 summaries.histograms=false）。设置 spec.trainer.checkpoint.dir 后，" +
-      "每个检查点的权重会显示在这里。",
+      "（除非 summaries.histograms=false）。若同时设置 spec.trainer.checkpoint.dir，" +
+      "每个检查点的权重也会显示在这里；没有 summaries.dir 则不会。",
     noneOwn: "自有镜像可以在该目录写入 TensorBoard 的事件文件。",
     noneTfJob: "TFJob 的程序提供 docs/contract.md 所述的事件文件接口时，其直方图会显示在这里。",
     said: "服务器消息：",

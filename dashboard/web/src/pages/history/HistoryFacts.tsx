@@ -25,6 +25,10 @@ export function HistoryFacts({ job }: { job: HistoryDetail }): ReactNode {
       t.job.facts.accuracy,
       progress?.accuracy !== undefined && format.percent(progress.accuracy * 100),
     ],
+    [
+      t.job.facts.perplexity,
+      progress?.perplexity !== undefined && format.short(progress.perplexity),
+    ],
     [t.job.facts.owner, job.owner],
     [t.job.facts.queue, job.queue],
   ];

@@ -1,6 +1,7 @@
 // Each curve of a job in a few numbers.
 
 import type { SeriesAnswer } from "../../api/types";
+import { curvesOf } from "../training/curves";
 
 export interface CurveSummary {
   key: string;
@@ -29,6 +30,7 @@ function summaries(curves: SeriesAnswer["series"], ofTest: boolean): CurveSummar
   });
 }
 
-export function summaryOf({ series, evaluator = {} }: SeriesAnswer): CurveSummary[] {
+export function summaryOf(answer: SeriesAnswer): CurveSummary[] {
+  const { series, evaluator } = curvesOf(answer);
   return [...summaries(series, false), ...summaries(evaluator, true)];
 }

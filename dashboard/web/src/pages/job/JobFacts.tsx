@@ -103,6 +103,9 @@ function TrainingFacts({ job }: { job: JobDetail }): ReactNode {
       {progress?.accuracy !== undefined && (
         <Fact name={words.accuracy} value={format.percent(progress.accuracy * 100)} />
       )}
+      {progress?.perplexity !== undefined && (
+        <Fact name={words.perplexity} value={format.short(progress.perplexity)} />
+      )}
     </>
   );
 }

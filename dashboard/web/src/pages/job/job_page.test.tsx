@@ -66,6 +66,14 @@ describe("the head of a job", () => {
     expect(screen.getByText(/deleted by itself after 1h/)).toBeTruthy();
   });
 
+  // Symptom: of a job that trains on text only the accuracy of its last evaluation showed.
+  test("has the perplexity of a text's last evaluation", async () => {
+    const progress = { step: 600, maxSteps: 600, percent: 100, examplesPerSecond: 0 };
+    await show(jobOf({ progress: { ...progress, accuracy: 0.847, perplexity: 1.4905 } }));
+    const name = await screen.findByText("Test perplexity");
+    expect(name.nextSibling?.textContent).toBe("1.49");
+  });
+
   test("a job that has ended has no time of arrival but the time that it ran", async () => {
     await show(
       jobOf({

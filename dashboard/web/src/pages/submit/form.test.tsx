@@ -56,6 +56,28 @@ describe("the form", () => {
     expect(yaml()).toContain("    worker: {replicas: 5}\n");
   });
 
+  // Symptom: of the small GPT-2 the form had no file, no size and no context, and its hint of data
+  // was "taas data fetch mnist" for a text.
+  test("has a text's files and a transformer's sizes, and says how to get a text", async () => {
+    const { user } = await openSubmit(acceptingServer({ local: true }));
+    act(() => typeYaml(EXAMPLES.gpt2));
+    const context = await screen.findByRole("spinbutton", { name: "Context" });
+    const sizes = ["Blocks", "Heads of attention", "Width"].map((name) =>
+      screen.getByRole("spinbutton", { name }),
+    );
+    expect([...sizes, context].map((one) => (one as HTMLInputElement).value)).toEqual([
+      ...["2", "4", "64", "64"],
+    ]);
+    expect(field("Test files").value).toBe("/data/test.txt");
+    await user.type(field("Training files"), ", /data/more.txt");
+    expect(yaml()).toContain("train: {files: [/data/train.txt, /data/more.txt]}");
+    screen.getByText(/“taas data fetch text PATH” gets data/);
+    expect(screen.queryByText(/fetch mnist/)).toBeNull();
+    act(() => typeYaml(EXAMPLES.mnist));
+    await screen.findByText(/“taas data fetch mnist PATH” gets data/);
+    expect(screen.queryByRole("spinbutton", { name: "Width" })).toBeNull();
+  });
+
   test("says how long a model trains, and lets one change it", async () => {
     const { user } = await openSubmit(acceptingServer());
     expect(screen.getByText("Trains for 2,000 steps.")).toBeTruthy();

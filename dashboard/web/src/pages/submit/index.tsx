@@ -2,10 +2,10 @@
 
 import { Alert } from "antd";
 import type { ReactNode } from "react";
-import { useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { JobRef } from "../../api/paths";
-import { useHistoryDetail, useManifest } from "../../api/queries";
+import { useHistoryDetail, useJobListNow, useManifest } from "../../api/queries";
 import type { KubeObject } from "../../api/types";
 import { useKeepNamespace, useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
@@ -13,6 +13,7 @@ import { PageLoading } from "../../app/Shell";
 import { ErrorPanel } from "../../components/ErrorPanel";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
+import { loadEditorSoon } from "./editor/EditorPane";
 import type { JsonObject } from "./manifest/path";
 import { cloneText } from "./model/clone";
 import { Composer } from "./page/Composer";
@@ -32,6 +33,7 @@ export default function SubmitPage(): ReactNode {
 }
 
 function Opened({ source }: { source: Source }): ReactNode {
+  useEffect(loadEditorSoon, []);
   const key = keyOfSource(source);
   const [stored, setStored] = useState(() => loadDraft(key));
   const [turn, setTurn] = useState(0);
@@ -40,24 +42,27 @@ function Opened({ source }: { source: Source }): ReactNode {
     setStored(undefined);
     setTurn((before) => before + 1);
   };
+  const names = useJobNames();
   const compose = (start: Draft): ReactNode => (
     <Composer
       key={turn}
       start={start}
       storageKey={key}
       namespace={namespace}
+      taken={names?.(namespace) ?? NO_NAMES}
       restored={stored !== undefined}
       onAnew={anew}
     />
   );
   if (stored) return compose(stored);
+  if (!names) return <Reading />;
   switch (source.from) {
     case "new":
-      return <New namespace={namespace} compose={compose} />;
+      return <New {...{ namespace, names, compose }} />;
     case "clone":
-      return <Clone job={source.job} compose={compose} />;
+      return <Clone job={source.job} names={names} compose={compose} />;
     case "history":
-      return <CloneOfHistory uid={source.uid} compose={compose} />;
+      return <CloneOfHistory uid={source.uid} names={names} compose={compose} />;
     case "unknown":
       return <BadClone clone={source.clone} />;
   }
@@ -77,34 +82,74 @@ function useDefaultNamespace(): string {
   return namespaces[0] ?? ACCOUNT.exec(user)?.[1] ?? "default";
 }
 
-function New({ namespace, compose }: { namespace: string; compose: Compose }): ReactNode {
+/** Of a namespace; of either kind, since pods and directories are called after the job. */
+type JobNames = (namespace: string) => ReadonlySet<string>;
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** undefined: they are still being read. Where they cannot be the server says what is wrong. */
+function useJobNames(): JobNames | undefined {
+  const { data, isFetchedAfterMount } = useJobListNow();
+  return useMemo(() => {
+    if (!isFetchedAfterMount) return undefined;
+    const jobs = data?.jobs ?? [];
+    return (namespace) =>
+      new Set(jobs.filter((job) => job.namespace === namespace).map(({ name }) => name));
+  }, [data, isFetchedAfterMount]);
+}
+
+interface NewProps {
+  namespace: string;
+  names: JobNames;
+  compose: Compose;
+}
+
+function New({ namespace, names, compose }: NewProps): ReactNode {
   const { user, kinds } = useSession();
   // Of a kind that this cluster has.
   const fitting = TEMPLATES.find(({ kind }) => kinds.includes(kind));
   const first = templateById(fitting?.id ?? "");
-  const text = personal(first.text, namespace, user);
+  const text = personal(first.text, { user, namespace, taken: names(namespace) });
   return compose(newDraft(text, { from: "template", name: first.id }));
 }
 
-function Clone({ job, compose }: { job: JobRef; compose: Compose }): ReactNode {
+interface CloneProps {
+  job: JobRef;
+  names: JobNames;
+  compose: Compose;
+}
+
+function Clone({ job, names, compose }: CloneProps): ReactNode {
   const { data, error, refetch } = useManifest(job);
-  if (data) return compose(copyOf(data, "clone", `${job.namespace}/${job.name}`));
+  if (data) return compose(copyOf(data, names, "clone", `${job.namespace}/${job.name}`));
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
   return <Reading />;
 }
 
-function CloneOfHistory({ uid, compose }: { uid: string; compose: Compose }): ReactNode {
+interface CloneOfHistoryProps {
+  uid: string;
+  names: JobNames;
+  compose: Compose;
+}
+
+function CloneOfHistory({ uid, names, compose }: CloneOfHistoryProps): ReactNode {
   const { t } = useText();
   const { data, error, refetch } = useHistoryDetail(uid);
   if (data?.manifest) {
-    return compose(copyOf(data.manifest, "history", `${data.namespace}/${data.name}`));
+    return compose(copyOf(data.manifest, names, "history", `${data.namespace}/${data.name}`));
   }
   if (error) return <Failed error={error} onRetry={() => void refetch()} />;
   return data ? <NoSource text={t.submit.noManifest} /> : <Reading />;
 }
 
-function copyOf(object: KubeObject, from: Origin["from"], name: string): Draft {
-  return newDraft(cloneText(object as JsonObject), { from, name });
+function copyOf(
+  object: KubeObject,
+  names: JobNames,
+  from: Origin["from"],
+  name: string,
+): Draft {
+  const text = cloneText(object as JsonObject, names(object.metadata.namespace));
+  return newDraft(text, { from, name });
 }
 
 function Reading(): ReactNode {

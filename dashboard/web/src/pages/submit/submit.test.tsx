@@ -197,6 +197,18 @@ describe("what is wrong", () => {
     await accepted();
   });
 
+  // Symptom: before anything was typed the page had a problem: a job called mnist exists.
+  test("with the name does not arise by itself: the page begins with a free one", async () => {
+    const server = acceptingServer();
+    server.on("GET", "api/jobs", () => ({
+      jobs: [row("mnist"), row("mnist-2", { kind: "TFJob" }), row("mnist-3", { namespace: "v" })],
+    }));
+    await openSubmit(server);
+    expect(field("Name").value).toBe("mnist-3");
+    await accepted();
+    expect(posts(server).map(({ body }) => objectOf(body).metadata.name)).toEqual(["mnist-3"]);
+  });
+
   test("with a trainer of this release is a warning, and no reason not to submit", async () => {
     const server = acceptingServer();
     await openSubmit(server);
@@ -275,6 +287,14 @@ describe("a copy", () => {
     expect(screen.getByText("A copy of ml/sync")).toBeTruthy();
     // The word for a copy is that for a replica.
     expect(zh.submit.clonedFrom("ml/sync")).toBe("克隆自 ml/sync");
+  });
+
+  test("of a job gets a name that none has", async () => {
+    const server = acceptingServer();
+    server.on("GET", "api/jobs/ml/trainingjobs/sync/manifest", stored);
+    server.on("GET", "api/jobs", () => ({ jobs: [row("sync"), row("sync-2")] }));
+    await openSubmit(server, "?clone=ml/trainingjobs/sync");
+    expect(objectOf(yaml()).metadata.name).toBe("sync-3");
   });
 
   test("of somebody else's job says so, and can be made one's own", async () => {

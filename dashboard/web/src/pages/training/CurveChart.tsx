@@ -19,6 +19,8 @@ import type { PlotHandle } from "./plot_options";
 import type { Span } from "./scale";
 import { keyMove } from "./keys";
 import type { Settings } from "./settings";
+import { WEIGHT_DEFAULT } from "./settings";
+import { SMOOTHED_POINTS_MIN } from "./smoothing";
 import type { ChartData } from "./use_chart";
 import { useChart } from "./use_chart";
 
@@ -69,6 +71,9 @@ export function CurveChart(props: Props): ReactNode {
         {...{ chart, settings, group, onZoom, hidden, shown, name, index }}
         onCursor={setCursor}
       />
+      {asksForSmoothing(chart, settings) && !shown.smoothed && (
+        <p className="curve-note muted">{words.notSmoothed(SMOOTHED_POINTS_MIN)}</p>
+      )}
       <Legend
         lines={chart.lines}
         hidden={hidden}
@@ -87,6 +92,11 @@ export function CurveChart(props: Props): ReactNode {
       )}
     </section>
   );
+}
+
+/** Somebody has moved the slider: she is told where it does nothing, the others are not. */
+function asksForSmoothing({ lines }: Chart, { weight }: Settings): boolean {
+  return weight > 0 && weight !== WEIGHT_DEFAULT && lines.some(({ ofTest }) => !ofTest);
 }
 
 /** Where a line has nothing at the cursor: what it had before that. */
@@ -130,7 +140,7 @@ function Canvas(props: CanvasProps): ReactNode {
   const look = {
     axis,
     log,
-    raw: weight > 0,
+    raw: weight > 0 && shown.smoothed,
     lines: chart.lines.map((line) => ({
       id: line.id,
       style: lineStyle(line, dark),

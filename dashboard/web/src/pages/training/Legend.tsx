@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function Legend({ lines, hidden, at, gaps, log, onToggle }: Props): ReactNode {
-  const { t } = useText();
+  const { t, format } = useText();
   const { dark } = useTheme();
   const words = t.training;
   return (
@@ -51,6 +51,14 @@ export function Legend({ lines, hidden, at, gaps, log, onToggle }: Props): React
             </span>
             {gap > 0 && (
               <span className="curve-gaps">{log ? words.gapsLog(gap) : words.gaps(gap)}</span>
+            )}
+            {line.endsEarly && (
+              <span className="curve-early muted">
+                {words.endsEarly(
+                  format.number(line.endsEarly.step),
+                  format.number(line.endsEarly.of),
+                )}
+              </span>
             )}
           </li>
         );

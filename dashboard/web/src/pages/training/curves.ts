@@ -13,6 +13,8 @@ export interface Run {
   label: string;
   series: Curves;
   evaluator: Curves;
+  /** Nobody makes more points: what there is was recorded while it ran. */
+  recorded: boolean;
 }
 
 export interface ChartLine {
@@ -25,6 +27,8 @@ export interface ChartLine {
   points: readonly Point[];
   /** The first time of all curves of its job: zero of relative time. */
   start: number;
+  /** It was last asked for at a step before the job's last one. */
+  endsEarly?: { step: number; of: number };
 }
 
 export interface Chart {
@@ -33,11 +37,44 @@ export interface Chart {
 }
 
 export function newRun(key: string, label: string, answer: SeriesAnswer | undefined): Run {
-  return { key, label, series: answer?.series ?? {}, evaluator: answer?.evaluator ?? {} };
+  return { key, label, ...curvesOf(answer), recorded: answer?.archived === true };
 }
 
-// What one looks at first stands first.
-const ORDER = ["loss", "accuracy", "learning_rate", "examples_per_second", "global_step/sec"];
+// The chief's last evaluation is in its event files under these names.
+const EVALUATION = "eval/";
+
+/** Of the training and of the test data; a point of the evaluator's own counts at its step. */
+export function curvesOf(
+  answer: SeriesAnswer | undefined,
+): Pick<Run, "series" | "evaluator"> {
+  const series = new Map<string, Point[]>();
+  const evaluator = new Map(Object.entries(answer?.evaluator ?? {}));
+  for (const [tag, points] of Object.entries(answer?.series ?? {})) {
+    if (!tag.startsWith(EVALUATION)) series.set(tag, points);
+    else {
+      const name = tag.slice(EVALUATION.length);
+      evaluator.set(name, joined(evaluator.get(name) ?? [], points));
+    }
+  }
+  return { series: Object.fromEntries(series), evaluator: Object.fromEntries(evaluator) };
+}
+
+function joined(own: readonly Point[], more: readonly Point[]): Point[] {
+  const steps = new Set(own.map(([step]) => step));
+  const all = [...own, ...more.filter(([step]) => !steps.has(step))];
+  return all.sort(([a], [b]) => a - b);
+}
+
+// What one looks at first stands first. The bundled trainer takes a point of each of a training at
+// the same steps.
+const ORDER = [
+  "loss",
+  "accuracy",
+  "perplexity",
+  "learning_rate",
+  "examples_per_second",
+  "global_step/sec",
+];
 
 function place(tag: string): number {
   const at = ORDER.indexOf(tag);
@@ -81,8 +118,18 @@ function linesOf(run: Run, index: number, tag: string): ChartLine[] {
     const points = pointsOf(ofTest ? run.evaluator : run.series, tag);
     if (points.length === 0) return [];
     const id = `${run.key} ${ofTest ? "test" : "training"}`;
-    return [{ id, label: run.label, run: index, ofTest, points, start }];
+    const line = { id, label: run.label, run: index, ofTest, points, start };
+    const endsEarly = ofTest ? undefined : earlyEndOf(run, tag, points);
+    return [endsEarly ? { ...line, endsEarly } : line];
   });
+}
+
+function earlyEndOf(run: Run, tag: string, points: readonly Point[]): ChartLine["endsEarly"] {
+  if (!run.recorded || !ORDER.includes(tag)) return undefined;
+  const last = points.at(-1)?.[0] ?? 0;
+  const ends = ORDER.map((name) => pointsOf(run.series, name).at(-1)?.[0] ?? 0);
+  const end = Math.max(...ends);
+  return last < end ? { step: last, of: end } : undefined;
 }
 
 /** undefined: the text is no regular expression. */

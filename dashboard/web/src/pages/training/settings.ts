@@ -18,7 +18,7 @@ import type { Span } from "./scale";
 import type { Axis, Look } from "./transform";
 
 export const AXES: readonly Axis[] = ["step", "relative", "wall"];
-// As TensorBoard's.
+// As TensorBoard's: a weight of what lies one point back, where points lie evenly.
 export const WEIGHT_DEFAULT = 0.6;
 // With more the average needs thousands of points to move at all.
 export const WEIGHT_MAX = 0.999;

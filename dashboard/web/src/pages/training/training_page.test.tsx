@@ -81,7 +81,17 @@ describe("the page of a training", () => {
     act(() => chart.focus());
     await user.keyboard("{Home}{ArrowRight}");
     const said = chart.getAttribute("aria-valuetext");
-    expect(said).toMatch(/^Step 200; mnist training batches: 1\.\d+; mnist/);
+    expect(said).toMatch(/^Step 200; mnist training batches: 1; mnist test data: 1\.5$/);
+  });
+
+  test("says where smoothing does nothing to who has asked for it", async () => {
+    const { unmount } = renderAt(PAGE, { server: serverOf(CURVES) });
+    const loss = await screen.findByRole("region", { name: "Loss" });
+    expect(within(loss).queryByText(/Not smoothed/)).toBeNull();
+    unmount();
+    renderAt(`${PAGE}?smooth=0.9`, { server: serverOf(CURVES) });
+    const asked = await screen.findByRole("region", { name: "Loss" });
+    within(asked).getByText("Not smoothed: a curve of fewer than 10 points is shown as it is.");
   });
 
   test("shows the points as a table", async () => {
@@ -197,6 +207,8 @@ describe("the page of a training", () => {
   test("says that curves are from the archive", async () => {
     renderAt(PAGE, { server: serverOf({ ...CURVES, source: undefined, archived: true }) });
     await screen.findByText("No trainer answers now. These are the curves that were recorded.");
+    const accuracy = screen.getByRole("region", { name: "Accuracy" });
+    within(accuracy).getByText(/^Values up to step 100 of 300: .*summaries\.dir/);
   });
 
   test("of a job that has ended without curves says that none will come", async () => {

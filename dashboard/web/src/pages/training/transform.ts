@@ -12,6 +12,11 @@ export interface Look {
   log: boolean;
 }
 
+/** unit: of smoothingUnit of all lines of the chart. */
+export interface Smoothed extends Look {
+  unit: number | undefined;
+}
+
 export interface PlotLine {
   x: number[];
   step: number[];
@@ -23,11 +28,8 @@ export interface PlotLine {
   gaps: number[];
 }
 
-export function plotLine(line: ChartLine, { axis, weight, log }: Look): PlotLine {
-  const smoothed = smooth(
-    line.points.map(([, , value]) => value),
-    weight,
-  );
+export function plotLine(line: ChartLine, { axis, weight, log, unit }: Smoothed): PlotLine {
+  const smoothed = line.ofTest || unit === undefined ? [] : smooth(line.points, weight, unit);
   const shown = (value: number): number | null =>
     Number.isFinite(value) && !(log && value <= 0) ? value : null;
   const at = new Map<number, { step: number; time: number; raw: number; smooth: number }>();

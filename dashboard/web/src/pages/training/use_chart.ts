@@ -5,6 +5,7 @@ import type { ChartLine } from "./curves";
 import type { Span } from "./scale";
 import { inView, placeSpan, valueSpan } from "./scale";
 import type { Settings } from "./settings";
+import { smoothingUnit } from "./smoothing";
 import type { Aligned, PlotLine } from "./transform";
 import { align, plotLine } from "./transform";
 
@@ -15,6 +16,8 @@ export interface ChartData {
   all: Span;
   x: Span;
   y: Span;
+  /** Its training lines have enough points to be. */
+  smoothed: boolean;
 }
 
 export function useChart(
@@ -22,9 +25,10 @@ export function useChart(
   hidden: ReadonlySet<string>,
   { axis, weight, log, outliers, zoom }: Settings,
 ): ChartData {
+  const unit = useMemo(() => smoothingUnit(lines), [lines]);
   const plotted = useMemo(
-    () => lines.map((line) => plotLine(line, { axis, weight, log })),
-    [lines, axis, weight, log],
+    () => lines.map((line) => plotLine(line, { axis, weight, log, unit })),
+    [lines, axis, weight, log, unit],
   );
   const data = useMemo(() => align(plotted), [plotted]);
   const all = useMemo(() => placeSpan(data.x), [data]);
@@ -37,6 +41,6 @@ export function useChart(
       return line !== undefined && !hidden.has(line.id);
     });
     const y = valueSpan(inView(data.x, shown, x), { log, outliers });
-    return { lines: plotted, data, all, x, y };
-  }, [plotted, data, all, from, to, lines, hidden, log, outliers]);
+    return { lines: plotted, data, all, x, y, smoothed: unit !== undefined };
+  }, [plotted, data, all, from, to, lines, hidden, log, outliers, unit]);
 }

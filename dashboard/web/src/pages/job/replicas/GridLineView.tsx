@@ -69,7 +69,7 @@ function RoleLabel(props: { name: string; count: RoleCount | undefined }): React
       {wordFor(t.common.role, name)}{" "}
       {count && (
         <span className="numeric muted">
-          {count.ready + count.succeeded}/{count.desired}
+          {count.ready}/{count.desired}
         </span>
       )}
     </div>

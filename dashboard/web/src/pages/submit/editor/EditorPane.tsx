@@ -5,7 +5,13 @@ import { Component, lazy, Suspense } from "react";
 import { useText } from "../../../i18n";
 import type { EditorProps } from "./YamlEditor";
 
-const YamlEditor = lazy(() => import("./YamlEditor"));
+const load = () => import("./YamlEditor");
+const YamlEditor = lazy(load);
+
+/** While something else is read; what fails is said where the editor shows. */
+export function loadEditorSoon(): void {
+  load().catch(() => undefined);
+}
 
 export function EditorPane(props: EditorProps): ReactNode {
   return (

@@ -5,11 +5,13 @@ import type { ReactNode } from "react";
 import { useSession } from "../../../app/session";
 import { useText } from "../../../i18n";
 import { NAMESPACE } from "../model/fields";
+import type { Path } from "../manifest/path";
 import { textOf, valueAt } from "../manifest/path";
 import { DATA, dataVolume, FILES, formatOps, volumeOps } from "../model/data";
 import { CHECKPOINT_DIR, isOwn, ownDirectoryOps } from "../model/directories";
+import { listOps } from "../model/lists";
 import { programOf } from "../model/roles";
-import { ChoiceField, NumberField, PartField, TextField } from "./controls";
+import { ChoiceField, ListField, NumberField, PartField, TextField } from "./controls";
 import { useEditing } from "./editing";
 import { Group } from "./Group";
 
@@ -28,6 +30,7 @@ export function DataGroup(): ReactNode {
           <VolumeFields />
           {/* Of the other formats the files are among the other fields. */}
           {bundled && (format === undefined || format === "idx") && <FileFields />}
+          {bundled && format === "text" && <TextFields />}
         </>
       )}
       {bundled && <CheckpointNote />}
@@ -39,15 +42,53 @@ function FormatField(): ReactNode {
   const { t } = useText();
   const { manifest } = useEditing();
   const { data } = t.submit;
-  const generated = valueAt(manifest.value, [...DATA, "format"]) === "generated";
+  const format = valueAt(manifest.value, [...DATA, "format"]);
+  const generated = format === "generated";
+  // A format of another template is kept until one of these is chosen.
+  const others = typeof format === "string" && !FORMATS.includes(format) ? [format] : [];
   return (
     <ChoiceField
       path={[...DATA, "format"]}
       label={data.format}
       hint={generated ? data.generatedHint : data.idxHint}
-      values={["idx", "generated"]}
-      meaning={(value) => (value === "idx" ? data.idx : data.generated)}
+      values={[...FORMATS, ...others]}
+      meaning={(value) => data.formats[value]}
       ops={(value) => formatOps(manifest.value, value)}
+    />
+  );
+}
+
+const FORMATS = ["idx", "generated"];
+
+/** What a model of texts reads, and how much of it at once. */
+function TextFields(): ReactNode {
+  const { t } = useText();
+  const { data, field, hint } = t.submit;
+  return (
+    <>
+      <PathsField path={[...DATA, "train", "files"]} label={data.trainFiles} />
+      <PathsField path={[...DATA, "test", "files"]} label={data.testFiles} />
+      <NumberField
+        path={[...DATA, "text", "context"]}
+        label={field.context}
+        hint={hint.context}
+      />
+    </>
+  );
+}
+
+function PathsField({ path, label }: { path: Path; label: string }): ReactNode {
+  const { t } = useText();
+  const { manifest, apply } = useEditing();
+  return (
+    <ListField
+      path={path}
+      label={label}
+      hint={t.submit.data.filesHint}
+      wrong=""
+      parse={(text) => text.split(/[,，\s]+/).filter((part) => part !== "")}
+      join={(values) => values.map(textOf).join(", ")}
+      change={(next) => apply(listOps(path, valueAt(manifest.value, path), next))}
     />
   );
 }
@@ -86,6 +127,9 @@ function GeneratedFields(): ReactNode {
   );
 }
 
+// What `taas data fetch` gets of a format.
+const FETCHED: Partial<Record<string, string>> = { idx: "mnist", text: "text", cifar10: "cifar10" };
+
 // The claim that a form proposes is called as its volume is.
 const NEW_CLAIM = "data";
 
@@ -109,7 +153,9 @@ function VolumeFields(): ReactNode {
   const place = valueAt(value, NAMESPACE);
   const claim = volume.claim && valueAt(value, volume.claim);
   const where = typeof place === "string" ? place : namespace;
-  const hint = local ? data.localHint(where, textOf(claim ?? NEW_CLAIM)) : data.claimHint;
+  const format = valueAt(value, [...DATA, "format"]);
+  const fetches = programOf(kind, value) === "bundled" ? FETCHED[textOf(format ?? "idx")] : "mnist";
+  const hint = local ? data.localHint(where, textOf(claim ?? NEW_CLAIM), fetches) : data.claimHint;
   return (
     <>
       {volume.claim ? (

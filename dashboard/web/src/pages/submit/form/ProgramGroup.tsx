@@ -12,7 +12,7 @@ import { listOps } from "../model/lists";
 import { commandLine, differs, programOps, programPath } from "../model/program";
 import type { Program } from "../model/roles";
 import { kindOfProgram, programOf } from "../model/roles";
-import { ListField, SuggestField, TextField } from "./controls";
+import { ListField, NumberField, SuggestField, TextField } from "./controls";
 import { useEditing } from "./editing";
 import { Group } from "./Group";
 import { StepsField } from "./StepsField";
@@ -62,8 +62,7 @@ function ModelFields(): ReactNode {
         label={t.submit.field.model}
         options={MODELS.map((value) => ({ value, label: `${value} – ${t.submit.model[value]}` }))}
       />
-      {((typeof model === "string" && MODEL_OWNERS.hidden?.includes(model)) ||
-        hidden !== undefined) && (
+      {(belongs(model, "hidden") || hidden !== undefined) && (
         <ListField
           path={HIDDEN}
           label={t.submit.field.hidden}
@@ -74,9 +73,22 @@ function ModelFields(): ReactNode {
           change={(next) => apply(listOps(HIDDEN, hidden, next))}
         />
       )}
+      {OF_GPT2.filter((field) => belongs(model, field)).map((field) => (
+        <NumberField
+          key={field}
+          path={[...MODEL.slice(0, -1), field]}
+          label={t.submit.field[field]}
+        />
+      ))}
       <StepsField />
     </>
   );
+}
+
+const OF_GPT2 = ["blocks", "heads", "width"] as const;
+
+function belongs(model: Json | undefined, field: string): boolean {
+  return typeof model === "string" && (MODEL_OWNERS[field]?.includes(model) ?? false);
 }
 
 /** "500, 100" or "500，100": also with the comma of Chinese. */

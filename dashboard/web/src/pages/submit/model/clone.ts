@@ -8,7 +8,7 @@ import { isObject, withValue } from "../manifest/path";
 import { READ_OPTIONS } from "../manifest/read";
 import { kindOf } from "../schema/schema";
 import { APPLIED, appliedOf, withoutDefaults } from "./defaults";
-import { nameLengthMax, nextName } from "./names";
+import { freeName, nameLengthMax } from "./names";
 
 // Written by the API server: the copy gets its own.
 const SERVER_FIELDS = new Set([
@@ -31,7 +31,8 @@ export const OTHERS_ANNOTATIONS = [
   APPLIED,
 ];
 
-export function cloneOf(object: JsonObject): JsonObject {
+/** taken: names of jobs of its namespace, which the copy does not get. */
+export function cloneOf(object: JsonObject, taken: ReadonlySet<string> = new Set()): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const fields = Object.entries(object).filter(([field]) => field !== "status");
   const copy: JsonObject = { ...Object.fromEntries(fields), metadata: cloneMetadata(metadata) };
@@ -42,7 +43,7 @@ export function cloneOf(object: JsonObject): JsonObject {
   }
   const name = typeof metadata.name === "string" ? metadata.name : "";
   if (!kind || name === "") return copy;
-  const next = nextName(name, nameLengthMax(kind, copy));
+  const next = freeName(name, nameLengthMax(kind, copy), taken);
   return withValue(copy, ["metadata", "name"], next) as JsonObject;
 }
 
@@ -73,8 +74,8 @@ function usersAnnotations(value: Json): Json | undefined {
 
 const TOP = ["apiVersion", "kind", "metadata", "spec"];
 
-export function cloneText(object: JsonObject): string {
-  const copy = cloneOf(object);
+export function cloneText(object: JsonObject, taken?: ReadonlySet<string>): string {
+  const copy = cloneOf(object, taken);
   const keys = [...TOP, ...Object.keys(copy).filter((key) => !TOP.includes(key))];
   const entries = keys.filter((key) => copy[key] !== undefined).map((key) => [key, copy[key]]);
   return new Document(Object.fromEntries(entries), READ_OPTIONS).toString({ lineWidth: 0 });

@@ -24,6 +24,8 @@ interface Props {
   storageKey: string;
   /** Where a job goes that names no namespace. */
   namespace: string;
+  /** Names of jobs there. */
+  taken: ReadonlySet<string>;
   /** The draft was found in the tab's storage. */
   restored: boolean;
   /** Throws it away and begins as without it. */
@@ -65,7 +67,8 @@ function useStored({ storageKey, draft, worth, discarded }: Stored): void {
   }, []);
 }
 
-export function Composer({ start, storageKey, namespace, restored, onAnew }: Props): ReactNode {
+export function Composer(props: Props): ReactNode {
+  const { start, storageKey, namespace, taken, restored, onAnew } = props;
   const { user, gpuResource } = useSession();
   const [state, dispatch] = useReducer(reduceDraft, start, initialState);
   const { draft } = state;
@@ -94,7 +97,7 @@ export function Composer({ start, storageKey, namespace, restored, onAnew }: Pro
     });
   };
   const fromTemplate = (id: string): Draft => {
-    const text = personal(templateById(id).text, namespace, user);
+    const text = personal(templateById(id).text, { user, namespace, taken });
     return newDraft(text, { from: "template", name: id });
   };
   const onSwitch = useSwitchProgram(draft, (program: Program) => {

@@ -13,6 +13,8 @@ function valueOf(text: string): Parameters<typeof checkManifest>[1] {
   return reading.manifest.value;
 }
 
+const ADA = { user: "ada", namespace: "ml", taken: new Set<string>() };
+
 test("each has nothing wrong, and a title and a sentence in both languages", () => {
   for (const { id, kind, text } of TEMPLATES) {
     expect(checkManifest(kind, valueOf(text)), id).toEqual([]);
@@ -35,14 +37,22 @@ test("each sort of program has one to begin with, and the page begins with MNIST
 
 test("only namespace, owner and a directory of its own are added to one", () => {
   const { text } = templateById("mnist");
-  const mine = personal(text, "ml", "ada");
+  const mine = personal(text, ADA);
   const added = "  namespace: ml\n  annotations: {taas.dev/owner: ada}\n";
   const named = text.replace("  name: mnist\n", `  name: mnist\n${added}`);
   expect(mine).toBe(named.replace("/out/checkpoints", "/out/checkpoints/mnist"));
 });
 
+// Symptom: the page opened red, with a job called mnist that existed, before anybody did anything.
+test("one whose name a job has gets the next that is free, and a directory of that name", () => {
+  const taken = new Set(["mnist", "mnist-2", "mnist-4"]);
+  const value = valueOf(personal(templateById("mnist").text, { ...ADA, taken }));
+  expect(valueAt(value, ["metadata", "name"])).toBe("mnist-3");
+  expect(valueAt(value, CHECKPOINT_DIR)).toBe("/out/checkpoints/mnist-3");
+});
+
 test("a job whose name is carried over has its directory under it", () => {
-  const mine = personal(templateById("mnist").text, "ml", "ada");
+  const mine = personal(templateById("mnist").text, ADA);
   const old = valueOf("kind: TrainingJob\nmetadata: {name: mine}\nspec: {}\n");
   const value = valueOf(carriedOver(mine, old, "nvidia.com/gpu"));
   expect(valueAt(value, CHECKPOINT_DIR)).toBe("/out/checkpoints/mine");

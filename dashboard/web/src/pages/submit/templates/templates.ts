@@ -8,6 +8,7 @@ import { valueAt } from "../manifest/path";
 import { readManifest } from "../manifest/read";
 import { ownDirectoryOps, withDirectories } from "../model/directories";
 import { NAME, NAMESPACE, OWNER } from "../model/fields";
+import { freeName, nameLengthMax } from "../model/names";
 import type { Program } from "../model/roles";
 import { gpusOf, gpusPath, presentRoles, programOf, replicasOf, roleOf } from "../model/roles";
 import { kindOf } from "../schema/schema";
@@ -96,13 +97,33 @@ export function templateById(id: string): Template {
   return found;
 }
 
-/** With the user's namespace and name in it, and directories that are not every job's of it. */
-export function personal(text: string, namespace: string, user: string): string {
-  return applyOps(text, [
+export interface Person {
+  user: string;
+  namespace: string;
+  /** Names of jobs there. */
+  taken: ReadonlySet<string>;
+}
+
+/**
+ * With the user's namespace and name in it, a name that no job has, and directories that are not
+ * every job's of that name.
+ */
+export function personal(text: string, { user, namespace, taken }: Person): string {
+  const named = withFreeName(text, taken);
+  return applyOps(named, [
     { set: NAMESPACE, value: namespace },
     { set: OWNER, value: user },
-    ...ownDirectoryOps(valueOf(text)),
+    ...ownDirectoryOps(valueOf(named)),
   ]);
+}
+
+function withFreeName(text: string, taken: ReadonlySet<string>): string {
+  const value = valueOf(text);
+  const kind = kindOf(value);
+  const name = valueAt(value, NAME);
+  if (!kind || typeof name !== "string" || !taken.has(name)) return text;
+  const free = freeName(name, nameLengthMax(kind, value), taken);
+  return applyOps(text, [{ set: NAME, value: free }]);
 }
 
 /** Name, namespace, owner, workers and GPUs of `old`, in another template. */
