@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/plan/absent.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/exit_codes.h"
@@ -327,6 +328,12 @@ std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
 
 namespace {
 
+// What is in the way of some is not in the way of the training, where it goes on without them.
+std::string WithAbsent(std::string why, const Snapshot& snapshot, const Ledger& ledger) {
+  const std::string without = GoesOnWithout(snapshot, ledger);
+  return without.empty() ? why : why + "; " + without;
+}
+
 std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
                     std::vector<Hindrance>* hindrances) {
   const Job& job = snapshot.job;
@@ -338,7 +345,7 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
     return "the job is suspended; it goes on when " + SuspendField(job) + " is false";
   }
   const std::string worst = WorstReplica(snapshot, ledger, hindrances);
-  if (!snapshot.refusal.empty()) return snapshot.refusal;
+  if (!snapshot.refusal.empty()) return WithAbsent(snapshot.refusal, snapshot, ledger);
   if (ledger.finishing_since.has_value()) return WhyNotFinished(snapshot, ledger);
   if (ledger.released_until.has_value() && snapshot.now < *ledger.released_until) {
     return "all replicas are released until " + FormatRfc3339(*ledger.released_until) +
@@ -351,7 +358,7 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
   std::string why = WhyGangWaits(snapshot).message;
   if (!why.empty() && AllArePlaced(snapshot, ledger)) why.clear();
   if (why.empty()) why = LookAtJobService(snapshot);
-  if (why.empty()) why = worst;
+  if (why.empty() && !worst.empty()) why = WithAbsent(worst, snapshot, ledger);
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
   return why.empty() ? LostDispensable(snapshot, ledger) : why;
 }
