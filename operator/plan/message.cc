@@ -8,6 +8,7 @@
 #include "operator/plan/conditions.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
+#include "operator/plan/idle_gpus.h"
 #include "operator/plan/limits.h"
 #include "operator/plan/replicas.h"
 
@@ -360,7 +361,14 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
   if (why.empty()) why = LookAtJobService(snapshot);
   if (why.empty() && !worst.empty()) why = WithAbsent(worst, snapshot, ledger);
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
-  return why.empty() ? LostDispensable(snapshot, ledger) : why;
+  if (why.empty()) why = LostDispensable(snapshot, ledger);
+  return why.empty() ? WhyGpusIdle(snapshot, ledger) : why;
+}
+
+void AddIdleGpus(const Snapshot& snapshot, const Ledger& ledger,
+                 std::vector<Hindrance>& hindrances) {
+  const std::string why = WhyGpusIdle(snapshot, ledger);
+  if (!why.empty()) hindrances.push_back({.cause = kGpusIdle, .reason = kGpusIdle, .message = why});
 }
 
 }  // namespace
@@ -368,6 +376,7 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
 std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
                           std::vector<Hindrance>* hindrances) {
   const std::string worst = WorstOf(snapshot, ledger, hindrances);
+  if (hindrances != nullptr) AddIdleGpus(snapshot, ledger, *hindrances);
   // Fields without effect may be why: of a program that was not started as its user wrote, or of a
   // pod that waits for another node than meant. A job that runs well may not be what was asked for.
   const TemplateWarning warning = TemplateWarningOf(snapshot);

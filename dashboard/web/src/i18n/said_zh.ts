@@ -145,6 +145,12 @@ const WHOLE = rulesOf([
     (names, why) => `训练时没有 ${listOf(names)}，它们从未运行${why && `：${detail(why)}`}`,
   ],
   [
+    "{n} replica[s] hold[s] GPUs and compute[s] on processors: the operator has no image for " +
+      "GPUs ({w} of its chart)",
+    (count, field) =>
+      `${count} 个副本占用 GPU，却在处理器上计算：operator 没有用于 GPU 的镜像（其 chart 的 ${field}）`,
+  ],
+  [
     "the job is suspended; it goes on when {w} is false",
     (field) => `作业已暂停；${field} 为 false 时继续`,
   ],
