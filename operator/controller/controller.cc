@@ -337,6 +337,8 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   tracked.counted.SetGpuSums(metrics_, *look->job, look->plan.status,
                              report.has_value() ? &report->gpus : nullptr);
   tracked.counted.Launched(metrics_, look->plan.status, now);
+  const bool ours = !look->plan.hands_off && look->job->spec.managed_by.empty();
+  if (ours) tracked.counted.SetWaiting(metrics_, look->job->kind, look->plan.status, now);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }

@@ -29,6 +29,9 @@ class JobMetrics {
   void SetGpus(Metrics& metrics, const Job& job, const JobStatus& status);
   // What its trainers tell of them; null: nothing.
   void SetGpuSums(Metrics& metrics, const Job& job, const JobStatus& status, const GpuSums* told);
+  // Since when it waits for some of its pods, also while it trains without them. Call it after
+  // Launched, of jobs that are ours to begin.
+  void SetWaiting(Metrics& metrics, JobKind kind, const JobStatus& status, Clock::WallTime now);
   void Leave(Metrics& metrics);
 
   // The API server has answered that a pod exists.
@@ -43,6 +46,7 @@ class JobMetrics {
   int64_t gpus_held_ = 0;
   GpuSums gpu_sums_;
   std::optional<Clock::WallTime> launching_since_;  // Until all run.
+  std::optional<Clock::WallTime> waiting_since_;    // For pods; nothing: all run.
   bool has_pod_ = false;  // Of this launch.
 };
 

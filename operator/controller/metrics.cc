@@ -1,5 +1,6 @@
 #include "operator/controller/metrics.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -72,6 +73,8 @@ struct Metrics::Families {
   prometheus::Registry registry;
   std::mutex gpus_mutex;
   std::map<JobKind, GpuTotals> gpus;
+  std::mutex waiting_mutex;
+  std::map<JobKind, std::multiset<Clock::WallTime>> waiting_since;  // Of each job that waits.
   Family<Gauge>& jobs =
       BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
   Family<Gauge>& gpus_requested = BuildGauge()
@@ -123,6 +126,10 @@ struct Metrics::Families {
                                             .Name("taas_gpus_with_ecc_errors")
                                             .Help("GPUs that have had such errors.")
                                             .Register(registry);
+  Family<Gauge>& pending = BuildGauge()
+                               .Name("taas_job_pending_seconds_max")
+                               .Help("How long the job that waits longest has waited for its pods.")
+                               .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
                                   .Help("Restarts of replicas, by kind of job and cause.")
@@ -166,7 +173,15 @@ struct Metrics::Families {
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 Metrics::~Metrics() = default;
 
-std::string Metrics::Text() const {
+std::string Metrics::Text(Clock::WallTime now) const {
+  {
+    const std::lock_guard lock(families_->waiting_mutex);
+    for (const auto& [kind, since] : families_->waiting_since) {
+      const Clock::WallTime first = since.empty() ? now : *since.begin();
+      // The machine's clock may have been set back.
+      families_->pending.Add({{"kind", KindName(kind)}}).Set(std::max(0.0, Seconds(now - first)));
+    }
+  }
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());
 }
 
@@ -221,6 +236,14 @@ void Metrics::ShowGpus(JobKind kind, const GpuTotals& totals) {
   } else {
     hottest.Set(static_cast<double>(*totals.hottest_c.rbegin()));
   }
+}
+
+void Metrics::MoveWaiting(JobKind kind, std::optional<Clock::WallTime> before,
+                          std::optional<Clock::WallTime> after) {
+  const std::lock_guard lock(families_->waiting_mutex);
+  std::multiset<Clock::WallTime>& since = families_->waiting_since[kind];
+  if (before.has_value()) since.erase(since.find(*before));
+  if (after.has_value()) since.insert(*after);
 }
 
 void Metrics::AddHandsOff(int jobs) { Move(families_->hands_off, jobs); }
