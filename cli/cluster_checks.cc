@@ -169,8 +169,20 @@ Finding CheckRights(const std::vector<absl::StatusOr<std::string>>& replies,
           "ask the cluster's administrator for a role with these rights"};
 }
 
+namespace {
+
+std::string NotThereHint(const std::string& ns) {
+  return "create jobs in one of its namespaces, or have " + ns +
+         " added to the operator's --namespaces (operator.namespaces of the chart)";
+}
+
+}  // namespace
+
 Finding CheckOperator(const std::vector<Job>& jobs, int operator_pods_running, bool is_local,
-                      Clock::WallTime now) {
+                      const OperatorScope& scope, const std::string& ns, Clock::WallTime now) {
+  if (const std::string elsewhere = scope.WhyNotIn(ns); !elsewhere.empty()) {
+    return {Level::kFail, "operator", elsewhere, NotThereHint(ns)};
+  }
   for (const Job& job : jobs) {
     const bool seen = job.status.observed_generation > 0 || !job.status.conditions.empty();
     // Another controller's, or too young to tell.
@@ -178,9 +190,12 @@ Finding CheckOperator(const std::vector<Job>& jobs, int operator_pods_running, b
         now - *job.meta.creation_time < kOperatorTime) {
       continue;
     }
-    return {Level::kFail, "operator",
-            "job " + job.meta.ns + "/" + job.meta.name + " waits for one since " +
-                FormatSince(job.meta.creation_time, now),
+    const std::string waits = "job " + job.meta.ns + "/" + job.meta.name +
+                              " waits for one since " + FormatSince(job.meta.creation_time, now);
+    if (const std::string elsewhere = scope.WhyNotIn(job.meta.ns); !elsewhere.empty()) {
+      return {Level::kFail, "operator", waits + ": " + elsewhere, NotThereHint(job.meta.ns)};
+    }
+    return {Level::kFail, "operator", waits,
             "start taas-operator, and see in its log whether it may read this namespace"};
   }
   if (is_local) return {Level::kOk, "operator", "inside the local cluster", ""};

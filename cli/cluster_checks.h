@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cli/allocation.h"
 #include "cli/finding.h"
+#include "cli/operator_scope.h"
 #include "operator/api/job.h"
 #include "operator/base/clock.h"
 
@@ -40,9 +41,10 @@ std::string AccessReview(const Right& right, const std::string& ns);  // The req
 Finding CheckRights(const std::vector<absl::StatusOr<std::string>>& replies,
                     const std::string& ns);
 
-// Jobs that no operator has looked at although it had the time show that none runs.
+// Jobs that no operator has looked at although it had the time show that none runs, or none for
+// their namespace. `ns`: where this user works.
 Finding CheckOperator(const std::vector<Job>& jobs, int operator_pods_running, bool is_local,
-                      Clock::WallTime now);
+                      const OperatorScope& scope, const std::string& ns, Clock::WallTime now);
 
 Finding CheckNodes(const absl::Status& listed, const std::map<std::string, NodeUse>& nodes);
 

@@ -60,17 +60,31 @@ Job JobOfAge(std::chrono::seconds age) {
 }
 
 TEST(ClusterChecksTest, AJobThatWaitsForAnOperatorShowsThatNoneRuns) {
-  const Finding waiting = CheckOperator({JobOfAge(300s)}, 1, true, kNow);
+  const Finding waiting = CheckOperator({JobOfAge(300s)}, 1, true, {}, "team", kNow);
   EXPECT_EQ(waiting.level, Level::kFail);
   EXPECT_THAT(waiting.text, HasSubstr("team/mnist waits for one since 5m"));
-  EXPECT_EQ(CheckOperator({JobOfAge(5s)}, 1, false, kNow).level, Level::kOk);
+  EXPECT_EQ(CheckOperator({JobOfAge(5s)}, 1, false, {}, "team", kNow).level, Level::kOk);
   Job seen = JobOfAge(300s);
   seen.status.observed_generation = 1;
-  EXPECT_EQ(CheckOperator({seen}, 0, false, kNow).level, Level::kOk);
+  EXPECT_EQ(CheckOperator({seen}, 0, false, {}, "team", kNow).level, Level::kOk);
   Job foreign = JobOfAge(300s);
   foreign.spec.managed_by = "kueue.x-k8s.io/multikueue";
-  EXPECT_EQ(CheckOperator({foreign}, 0, true, kNow).level, Level::kOk);
-  EXPECT_EQ(CheckOperator({}, 0, false, kNow).level, Level::kWarn);
+  EXPECT_EQ(CheckOperator({foreign}, 0, true, {}, "team", kNow).level, Level::kOk);
+  EXPECT_EQ(CheckOperator({}, 0, false, {}, "team", kNow).level, Level::kWarn);
+}
+
+// Symptom: `taas doctor` said that all is well of a namespace that the operator does not look at.
+TEST(ClusterChecksTest, AnOperatorThatWorksElsewhereIsNone) {
+  OperatorScope scope;
+  scope.Add(R"({"spec":{"template":{"spec":{"containers":[{"args":["--namespaces=a"]}]}}}})");
+  const Finding elsewhere = CheckOperator({}, 1, false, scope, "team", kNow);
+  EXPECT_EQ(elsewhere.level, Level::kFail);
+  EXPECT_EQ(elsewhere.text, "the operator works in a, not in team");
+  EXPECT_EQ(CheckOperator({}, 1, false, scope, "a", kNow).level, Level::kOk);
+  const Finding waiting = CheckOperator({JobOfAge(300s)}, 1, false, scope, "a", kNow);
+  EXPECT_EQ(waiting.level, Level::kFail);
+  EXPECT_EQ(waiting.text,
+            "job team/mnist waits for one since 5m: the operator works in a, not in team");
 }
 
 TEST(ClusterChecksTest, AClusterWithoutAReadyNodeRunsNothing) {

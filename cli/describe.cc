@@ -8,6 +8,8 @@
 #include "cli/describe_text.h"
 #include "cli/find_checkpoints.h"
 #include "cli/job_ref.h"
+#include "cli/job_table.h"
+#include "cli/operator_scope.h"
 #include "cli/verbs.h"
 #include "operator/base/command_line.h"
 #include "operator/base/status.h"
@@ -30,6 +32,9 @@ absl::StatusOr<std::string> Describe(ApiClient& api, const std::string& ns,
   for (const JobPod& pod : pods) {
     uids.push_back(pod.pod.meta.uid);
     description.pods.push_back(pod.pod);
+  }
+  if (description.job.status_known && WasNeverSeen(description.job.status)) {
+    description.no_operator = ScopeOfOperators(api).WhyNotIn(ns);
   }
   description.checkpoints = FindCheckpoints(io, api, description.job);
   const absl::Status events =

@@ -230,7 +230,8 @@ std::optional<JobEvent> ReadEvent(std::string_view json, const Job& job,
 
 std::string DescribeText(const JobDescription& description) {
   const JobStatus& status = description.job.status;
-  std::string text = WhySentence(description.job) + "\n\n" + Summary(description);
+  std::string text = WhySentence(description.job, description.no_operator) +
+                     "\n\n" + Summary(description);
   text += "\nReplicas:\n" + Replicas(description);
   if (!status.history.empty()) text += "\nRestarts, newest last:\n" + History(description);
   if (!status.conditions.empty()) text += "\nConditions:\n" + Conditions(description);

@@ -40,6 +40,7 @@ struct JobDescription {
   SeenJob job;
   std::vector<Pod> pods;
   std::vector<JobEvent> events;  // In any order.
+  std::string no_operator{};  // Why none looks at it; empty: not known, or one does.
   std::optional<CheckpointPlace> checkpoints = std::nullopt;  // Of a job that keeps some.
   Clock::WallTime now{};
 };

@@ -14,6 +14,7 @@
 #include "cli/finding.h"
 #include "cli/job_ref.h"
 #include "cli/machine_checks.h"
+#include "cli/operator_scope.h"
 #include "cli/verbs.h"
 #include "operator/api/job_codec.h"
 #include "operator/base/command_line.h"
@@ -27,7 +28,6 @@ using Level = Finding::Level;
 
 constexpr char kCrdsPath[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
 constexpr char kReviewsPath[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-constexpr char kOperatorLabel[] = "app.kubernetes.io/name=taas-operator";
 
 struct DoctorFlags {
   ClusterFlags cluster;
@@ -35,16 +35,20 @@ struct DoctorFlags {
   std::string output = "text";
 };
 
-Finding LookAtOperator(ApiClient& api, bool is_local) {
+Finding LookAtOperator(ApiClient& api, bool is_local, const std::string& ns) {
   std::vector<Job> jobs;
   // Who may not list everywhere is told about rights in another line.
-  ListJobs(api, "", {std::begin(kJobKinds), std::end(kJobKinds)}, "",
-           [&](JobKind kind, std::string_view json) {
-             absl::StatusOr<Job> job = DecodeJob(kind, json);
-             if (job.ok()) jobs.push_back(*std::move(job));
-             return absl::OkStatus();
-           })
-      .IgnoreError();
+  for (const std::string& place : {std::string(), ns}) {
+    jobs.clear();
+    const absl::Status listed =
+        ListJobs(api, place, {std::begin(kJobKinds), std::end(kJobKinds)}, "",
+                 [&](JobKind kind, std::string_view json) {
+                   absl::StatusOr<Job> job = DecodeJob(kind, json);
+                   if (job.ok()) jobs.push_back(*std::move(job));
+                   return absl::OkStatus();
+                 });
+    if (listed.ok()) break;
+  }
   int running = 0;
   api.List(CollectionPath(Resource::kPods, ""), kOperatorLabel, "list pods of the operator",
            [&](std::string_view json) {
@@ -53,7 +57,8 @@ Finding LookAtOperator(ApiClient& api, bool is_local) {
              return absl::OkStatus();
            })
       .IgnoreError();
-  return CheckOperator(jobs, running, is_local, api.clock().WallNow());
+  return CheckOperator(jobs, running, is_local, ScopeOfOperators(api), ns,
+                       api.clock().WallNow());
 }
 
 Finding LookAtNodes(ApiClient& api) {
@@ -93,7 +98,7 @@ std::vector<Finding> LookAtCluster(const CommandIo& io, ClusterFlags flags) {
         CheckCrd(kind, (*api)->Get(kCrdsPath + CrdName(kind), "get CRD " + CrdName(kind))));
   }
   findings.push_back(LookAtRights(**api, flags.ns));
-  findings.push_back(LookAtOperator(**api, IsLocalCluster(version)));
+  findings.push_back(LookAtOperator(**api, IsLocalCluster(version), flags.ns));
   findings.push_back(LookAtNodes(**api));
   return findings;
 }

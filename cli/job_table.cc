@@ -100,7 +100,11 @@ std::string FormatJobTable(const std::vector<SeenJob>& jobs, Clock::WallTime now
   return FormatTable(rows);
 }
 
-std::string WhySentence(const SeenJob& job) {
+bool WasNeverSeen(const JobStatus& status) {
+  return status.observed_generation == 0 && status.conditions.empty();
+}
+
+std::string WhySentence(const SeenJob& job, const std::string& no_operator) {
   const JobStatus& status = job.status;
   if (job.meta.deletion_time.has_value()) return job.meta.name + " is being deleted.";
   if (!job.status_known) {
@@ -116,8 +120,9 @@ std::string WhySentence(const SeenJob& job) {
     return sentence + "; `taas resume " + job.meta.name + "` lets it go on.";
   }
   if (why.empty() && status.state == JobState::kRunning) why = ProgressLine(status);
-  if (why.empty() && status.observed_generation == 0 && status.conditions.empty()) {
-    why = "no operator has seen it yet; `taas doctor` says whether one runs";
+  if (why.empty() && WasNeverSeen(status)) {
+    why = "no operator has seen it yet; " +
+          (no_operator.empty() ? "`taas doctor` says whether one runs" : no_operator);
   }
   if (why.empty()) why = ConditionMessage(status);
   if (!why.empty()) sentence += ": " + why;

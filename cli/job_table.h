@@ -32,8 +32,12 @@ std::string FormatAge(std::chrono::seconds age);
 // Since `then`; "-" where that is not known.
 std::string FormatSince(const std::optional<Clock::WallTime>& then, Clock::WallTime now);
 
-// Why the job makes no progress, or that it does: "mnist is pending: …".
-std::string WhySentence(const SeenJob& job);
+// No operator has ever written it.
+bool WasNeverSeen(const JobStatus& status);
+
+// Why the job makes no progress, or that it does: "mnist is pending: …". `no_operator`: why none
+// looks at it (operator_scope.h), if that is known.
+std::string WhySentence(const SeenJob& job, const std::string& no_operator = "");
 
 }  // namespace taas
 

@@ -112,6 +112,8 @@ TEST(WhySentenceTest, AJobThatNobodyHasLookedAtPointsToTheDoctor) {
   job.meta.name = "new";
   EXPECT_EQ(WhySentence(job),
             "new is pending: no operator has seen it yet; `taas doctor` says whether one runs.");
+  EXPECT_EQ(WhySentence(job, "the operator works in a, not in b"),
+            "new is pending: no operator has seen it yet; the operator works in a, not in b.");
 }
 
 TEST(WhySentenceTest, AStatusWithoutAMessageIsTakenFromItsLastCondition) {

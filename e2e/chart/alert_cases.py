@@ -84,6 +84,7 @@ DEPTH = "taas_queue_depth"
 LEADS = "taas_operator_leader"
 RECONCILE = ("taas_reconcile_seconds", "ReconcileBuckets")
 ALL_PODS = ("taas_all_pods_seconds", "LaunchBuckets")
+WAITS = "taas_job_pending_seconds_max"
 OTHERS = "taas_tfjobs_of_another_controller"
 
 DOWN = [
@@ -147,6 +148,14 @@ STARTS = [
          histogram(*ALL_PODS, {3: 19, 420: 1})),
     Case("TaasJobsStartLate", "all take four minutes", False, 90, histogram(*ALL_PODS, {240: 1})),
 ]
+PENDING = [
+    Case("TaasJobsPending", "one never starts", True, 36,
+         (Series(WAITS, "0+60x120", {**LEADER, "kind": "TFJob"}),
+          Series(WAITS, "0x120", {**LEADER, "kind": "TrainingJob"})),
+         with_labels={"kind": "TFJob"}),
+    Case("TaasJobsPending", "each waits for 25 minutes", False, 90,
+         (Series(WAITS, " ".join(["0+60x24"] * 4), {**LEADER, "kind": "TFJob"}),)),
+]
 RESTARTS = [
     Case("TaasNodesLoseReplicas", f"twelve of both kinds: {cause}", True, 36,
          restarts(cause, "0x29 0+6x1 6x60", "0x29 0+6x1 6x60"), with_labels={"cause": cause})
@@ -169,4 +178,4 @@ CONTROLLERS = [
          both(OTHERS, "2x9 0x60", "0x60")),
 ]
 CASES = list(itertools.chain(DOWN, LEADERS, FAILURES, FORBIDDEN, QUEUE, RECONCILES, STARTS,
-                             RESTARTS, CONTROLLERS))
+                             PENDING, RESTARTS, CONTROLLERS))

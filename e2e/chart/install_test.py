@@ -113,6 +113,8 @@ class InstallTest(unittest.TestCase):
         self.assertNotIn("NOTE:", notes)
 
     def test_the_notes_name_a_namespace_in_which_jobs_are_worked_on(self):
+        for namespace in ("team-a", "team-b"):
+            self.server.kubectl("create", "ns", namespace, check=False)
         notes = self.notes("namespaced")
         self.assertIn("team-a, team-b", notes)
         self.assertIn("taas submit -n team-a", notes)
@@ -164,6 +166,14 @@ class InstallTest(unittest.TestCase):
             self.assertEqual(self.may("create", "pods", namespace), wanted, namespace)
         self.assertFalse(self.may("list", "pods"))
         self.assertTrue(self.may("update", "leases/taas-operator", helm.NAMESPACE))
+
+    # Symptom: the release was half installed, for the Role of a namespace that did not exist.
+    def test_a_namespace_that_there_is_not_is_named_before_anything_is_made(self):
+        with self.assertRaises(helm.HelmError) as refused:
+            self.install("defaults", "--set", "operator.namespaces={default,no-such-team}")
+        self.assertIn("kubectl create ns no-such-team", str(refused.exception))
+        self.assertEqual(self.server.names("deployments,roles,clusterroles", "-A", "-l",
+                                           "app.kubernetes.io/part-of=taas"), [])
 
     def test_the_test_s_account_may_train_in_one_namespace(self):
         self.install("defaults", "--set", "test.enabled=true")

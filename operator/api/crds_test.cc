@@ -123,6 +123,17 @@ TEST_P(CrdsTest, PrinterColumnsReadFieldsThatExist) {
   }
 }
 
+// Symptom: "kubectl get tfjobs -o wide" had NAME, STATE and AGE only, and STATE is the newest
+// condition: a job whose pods found no node was "Created", and nothing told why.
+TEST_P(CrdsTest, AWideTableSaysHowManyAreReadyAndWhyAJobDoesNotRun) {
+  const Json crd = Json::parse(GetParam().json());
+  std::set<std::string> paths;
+  for (const Json& column : crd["spec"]["versions"][0]["additionalPrinterColumns"]) {
+    paths.insert(column["jsonPath"].get<std::string>());
+  }
+  EXPECT_THAT(paths, testing::IsSupersetOf({".status.ready", ".status.message"}));
+}
+
 TEST(TfJobCrdTest, TheSpecGetsARunPolicyWithoutWhichOldClientsReadNoJob) {
   Json object = Json::parse(R"({"spec": {"tfReplicaSpecs": {"Worker": {}}}})");
   TfJobSchema().ApplyDefaults(&object);

@@ -11,6 +11,7 @@
 #include "operator/api/dialect.h"
 #include "operator/api/restart_codec.h"
 #include "operator/base/clock.h"
+#include "operator/base/shorten.h"
 #include "operator/base/status.h"
 #include "operator/base/utf8.h"
 #include "third_party/json.h"
@@ -86,7 +87,7 @@ absl::Status ReadProgress(const JsonField& field, Progress* out) {
 }
 
 void PutText(Json* object, const char* key, const std::string& text, size_t limit = kMaxMessage) {
-  if (!text.empty()) (*object)[key] = CutToCharacter(text, limit);
+  if (!text.empty()) (*object)[key] = Shortened(text, limit);
 }
 
 void PutNumber(Json* object, const char* key, std::optional<double> number) {
@@ -169,7 +170,7 @@ void PutRestarts(const JobStatus& status, Json* out) {
   const size_t first = status.history.size() - std::min(status.history.size(), kRestartHistoryMax);
   for (size_t i = first; i < status.history.size(); ++i) {
     RestartRecord record = status.history[i];
-    record.message = CutToCharacter(record.message, kRestartMessageMax);
+    record.message = Shortened(record.message, kRestartMessageMax);
     record.node = CutToCharacter(record.node, kMaxNode);
     (*out)["history"].push_back(EncodeRestart(record));
   }
@@ -245,7 +246,7 @@ std::string EncodeStatus(const Job& job, const JobStatus& status) {
   Json out = {{"observedGeneration", status.observed_generation},
               {"attempt", status.attempt},
               {"state", std::string(JobStateName(status.state))},
-              {"message", CutToCharacter(status.message, kMaxMessage)}};
+              {"message", Shortened(status.message, kMaxMessage)}};
   for (const Condition& condition : status.conditions) {
     out["conditions"].push_back(EncodeCondition(job.kind, condition));
   }

@@ -7,6 +7,7 @@
 #include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
+#include "operator/plan/absent.h"
 #include "operator/plan/cluster_map.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/gang.h"
@@ -97,6 +98,20 @@ ClusterView::Options ViewOptions(const Controller::Options& options) {
   return view;
 }
 
+// Under a quota of few pods those are made that training begins with, and not in their place some
+// that would wait for them. Where there are no servers, none begins without all.
+bool MakesCorePod(const Job& job, const Step& step) {
+  const auto* make = std::get_if<CreatePod>(&step);
+  return make != nullptr && HasServers(job.spec) &&
+         IsCore(job.spec, make->pod.role, make->pod.index);
+}
+
+bool MakesFurtherPod(const Job& job, const Step& step) {
+  const auto* make = std::get_if<CreatePod>(&step);
+  return make != nullptr && HasServers(job.spec) &&
+         !IsCore(job.spec, make->pod.role, make->pod.index);
+}
+
 }  // namespace
 
 struct Controller::Look {
@@ -107,6 +122,8 @@ struct Controller::Look {
   std::vector<size_t> to_send;  // Indices of the plan's steps; none is copied.
   size_t sent = 0;
   int under_way = 0;
+  int core_under_way = 0;     // Of those the pods that training begins with.
+  bool core_lacking = false;  // One of them was not made, or is not to be tried yet.
   bool sending = false;
   int done = 0;
   bool retry = false;
@@ -339,6 +356,8 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   tracked.counted.SetRankTimes(metrics_, *look->job, look->plan.status,
                                report.has_value() ? &report->rank_times : nullptr);
   tracked.counted.Launched(metrics_, look->plan.status, now);
+  const bool ours = !look->plan.hands_off && look->job->spec.managed_by.empty();
+  if (ours) tracked.counted.SetWaiting(metrics_, look->job->kind, look->plan.status, now);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }
@@ -451,6 +470,8 @@ void Controller::Execute(const std::shared_ptr<Look>& look) {
       reporter_.Conflict(*look->job, tracked.told, *conflict);
     } else if (!IsHeld(*look->job, tracked, steps[i])) {
       look->to_send.push_back(i);
+    } else if (MakesCorePod(*look->job, steps[i])) {
+      look->core_lacking = true;
     }
   }
   // Whoever waits for the end does not wait for what is cleaned up after it, unless that is soon
@@ -467,13 +488,20 @@ void Controller::SendMore(const std::shared_ptr<Look>& look) {
   if (look->sending) return;  // A write that was over at once, out of the loop below.
   look->sending = true;
   while (look->under_way < kUnderWayMax && look->sent < look->to_send.size()) {
-    const size_t index = look->to_send[look->sent++];
+    const size_t index = look->to_send[look->sent];
+    const Step& step = look->plan.steps[index];
+    const bool further = MakesFurtherPod(*look->job, step);
+    if (further && look->core_under_way > 0) break;
+    ++look->sent;
+    // What lacks is tried again, and this with it.
+    if (further && look->core_lacking) continue;
     ++look->under_way;
+    if (MakesCorePod(*look->job, step)) ++look->core_under_way;
     // As in PlanAndExecute: what cannot even be sent is refused by ourselves.
     try {
       Send(look, index);
     } catch (const std::exception& error) {
-      OnWritten(look, look->plan.steps[index],
+      OnWritten(look, step,
                 {.kind = WriteResult::Kind::kRefused, .message = "internal error: " +
                                                                  std::string(error.what())});
     }
@@ -541,6 +569,10 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
       break;
   }
   --look->under_way;
+  if (MakesCorePod(*look->job, step)) {
+    --look->core_under_way;
+    if (result.kind != WriteResult::Kind::kDone) look->core_lacking = true;
+  }
   SendMore(look);
 }
 

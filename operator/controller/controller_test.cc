@@ -18,6 +18,8 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -506,6 +508,25 @@ TEST(ControllerTest, ARefusalThatIsWordedAnewEachTimeIsOneEvent) {
   ASSERT_EQ(cluster.api().events().size(), 1u);
   EXPECT_EQ(cluster.api().events()[0]["reason"], "Refused");
   EXPECT_THAT(cluster.Status().value("message", ""), HasSubstr("not allowed"));
+}
+
+// Symptom: under a quota of two pods a job had two workers, which waited for a parameter server
+// that the quota kept out.
+TEST(ControllerTest, UnderAQuotaThePodsAreMadeThatTrainingBeginsWith) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SimCluster cluster(seed);
+    cluster.api().faults().pods_max = 2;
+    cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 3});
+    ASSERT_TRUE(cluster.RunUntilState("Running")) << seed << cluster.Job().dump(1);
+    EXPECT_THAT(cluster.api().Names("pods"), ElementsAre("mnist-chief-0", "mnist-ps-0")) << seed;
+    EXPECT_THAT(cluster.Status().value("message", ""),
+                AllOf(HasSubstr("exceeded quota"),
+                      HasSubstr("training goes on without worker-0, worker-1 and worker-2")));
+    cluster.api().faults().pods_max = 0;
+    EXPECT_TRUE(cluster.RunUntil([&] { return cluster.api().Names("pods").size() == 5; },
+                                 seconds(400)))
+        << seed;
+  }
 }
 
 // Symptom: after the manifest had been repaired nothing was made for up to five minutes more, and

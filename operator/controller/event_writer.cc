@@ -5,7 +5,7 @@
 #include "operator/api/dialect.h"
 #include "operator/base/hash.h"
 #include "operator/base/log.h"
-#include "operator/base/utf8.h"
+#include "operator/base/shorten.h"
 #include "operator/kube/api_path.h"
 #include "third_party/json.h"
 
@@ -36,7 +36,7 @@ void EventWriter::Write(const Job& job, bool warning, const std::string& reason,
         {"uid", job.meta.uid}}},
       {"type", warning ? "Warning" : "Normal"},
       {"reason", reason},
-      {"message", CutToCharacter(message, kEventMessageBytesMax)},
+      {"message", Shortened(message, kEventMessageBytesMax)},
       {"source", {{"component", "taas-operator"}}},
       {"reportingComponent", "taas-operator"},
       {"reportingInstance", "taas-operator"},

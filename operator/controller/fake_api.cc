@@ -209,6 +209,9 @@ HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
       complaints_.push_back("a pod is made without asking to be warned: " + request.path);
     }
     if (!faults_.invalid_pod.empty()) return ErrorReply(422, "Invalid", faults_.invalid_pod);
+    if (faults_.pods_max > 0 && Names("pods").size() >= static_cast<size_t>(faults_.pods_max)) {
+      return ErrorReply(403, "Forbidden", "pods \"" + name + "\" is forbidden: exceeded quota");
+    }
     ++pod_creates_[name];
     Hold(&object);
     object["status"] = {{"phase", "Pending"}};

@@ -40,6 +40,7 @@ class FakeApi : public KubeTransport {
     bool refuse_status = false;   // 403 for every PATCH of a job's status.
     // A PATCH of a job takes so long: to a client that waits for less it is not applied.
     std::chrono::milliseconds job_patch_takes{0};
+    int pods_max = 0;             // 403 for each further pod, as by a quota; 0: no limit.
     std::string invalid_pod;      // 422 in these words for every pod.
     std::string pod_warning;      // The header Warning of the answer to the POST of a pod.
     std::string refuse_get_of;    // 403 for a GET of one object of this resource.

@@ -82,9 +82,27 @@ void JobMetrics::SetRankTimes(Metrics& metrics, const Job& job, const JobStatus&
   rank_sums_ = now;
 }
 
+void JobMetrics::SetWaiting(Metrics& metrics, JobKind kind, const JobStatus& status,
+                            Clock::WallTime now) {
+  std::optional<Clock::WallTime> since;
+  if (AsksForPods(status.state) && !AllRun(status)) {
+    since = waiting_since_;
+    if (!since.has_value()) since = launching_since_;
+    // Begun under an earlier operator: the start, or the last time that it was resumed.
+    if (!since.has_value() && status.state == JobState::kPending) since = status.start_time;
+    if (!since.has_value()) since = now;
+  }
+  if (since == waiting_since_) return;
+  metrics.MoveWaiting(kind, waiting_since_, since);
+  kind_ = kind;
+  waiting_since_ = since;
+}
+
 void JobMetrics::Leave(Metrics& metrics) {
   if (rank_sums_ != RankSums()) metrics.MoveRankSums(kind_, rank_sums_, {});
   rank_sums_ = {};
+  if (waiting_since_.has_value()) metrics.MoveWaiting(kind_, waiting_since_, std::nullopt);
+  waiting_since_.reset();
   if (gpu_sums_ != GpuSums()) metrics.MoveGpuSums(kind_, gpu_sums_, {});
   gpu_sums_ = {};
   if (gpus_requested_ != 0 || gpus_held_ != 0) {

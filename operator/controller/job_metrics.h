@@ -33,6 +33,9 @@ class JobMetrics {
   // What its ranks tell of their time; null: nothing.
   void SetRankTimes(Metrics& metrics, const Job& job, const JobStatus& status,
                     const RankTimes* told);
+  // Since when it waits for some of its pods, also while it trains without them. Call it after
+  // Launched, of jobs that are ours to begin.
+  void SetWaiting(Metrics& metrics, JobKind kind, const JobStatus& status, Clock::WallTime now);
   void Leave(Metrics& metrics);
 
   // The API server has answered that a pod exists.
@@ -48,6 +51,7 @@ class JobMetrics {
   GpuSums gpu_sums_;
   RankSums rank_sums_;
   std::optional<Clock::WallTime> launching_since_;  // Until all run.
+  std::optional<Clock::WallTime> waiting_since_;    // For pods; nothing: all run.
   bool has_pod_ = false;  // Of this launch.
 };
 

@@ -219,6 +219,48 @@ TEST(JobMetricsTest, ASuspensionIsNoPartOfALaunch) {
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_sum 10\n"));
 }
 
+// Symptom: a job that never started was in no histogram of start times, so no alert told of it.
+TEST(JobMetricsTest, TheJobThatWaitsLongestForItsPodsIsMeasuredWhileItWaits) {
+  Metrics metrics;
+  JobMetrics old, young;
+  Job job = NewJob();
+  const auto expect = [&](int now, const std::string& value) {
+    EXPECT_THAT(metrics.Text(kCreated + seconds(now)),
+                HasSubstr("taas_job_pending_seconds_max{kind=\"TFJob\"} " + value + "\n"));
+  };
+  const auto wait = [&](JobMetrics& one, const JobStatus& status, int now) {
+    one.SetWaiting(metrics, JobKind::kTfJob, status, kCreated + seconds(now));
+  };
+  old.Hear(job, kCreated + milliseconds(500));
+  wait(old, StatusOf(JobState::kPending, 0), 3);
+  job.meta.creation_time = kCreated + seconds(100);
+  young.Hear(job, kCreated + seconds(100));
+  wait(young, StatusOf(JobState::kPending, 0), 100);
+  expect(2000, "1999.5");
+  wait(old, StatusOf(JobState::kRunning, 1), 2000);
+  expect(3000, "2999.5");  // It trains without a worker.
+  wait(old, StatusOf(JobState::kRunning, 2), 3000);
+  expect(3000, "2900");
+  wait(old, StatusOf(JobState::kRestarting, 1), 4000);
+  young.Leave(metrics);
+  expect(4010, "10");
+  wait(old, StatusOf(JobState::kSuspended, 0), 4020);
+  expect(9000, "0");
+}
+
+TEST(JobMetricsTest, AJobThatWaitedUnderAnEarlierOperatorHasWaitedSinceItsStart) {
+  Metrics metrics;
+  JobMetrics counted;
+  Job job = NewJob();
+  job.ledger.emplace();
+  counted.Hear(job, kCreated + seconds(5000));
+  JobStatus status = StatusOf(JobState::kPending, 0);
+  status.start_time = kCreated;
+  counted.SetWaiting(metrics, JobKind::kTrainingJob, status, kCreated + seconds(5000));
+  EXPECT_THAT(metrics.Text(kCreated + seconds(5000)),
+              HasSubstr("taas_job_pending_seconds_max{kind=\"TrainingJob\"} 5000\n"));
+}
+
 TEST(JobMetricsTest, OnlyRestartsThatTheStoredLedgerDoesNotHaveAreNew) {
   Metrics metrics;
   Job job = NewJob();

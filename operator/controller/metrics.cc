@@ -1,5 +1,6 @@
 #include "operator/controller/metrics.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -74,6 +75,8 @@ struct Metrics::Families {
   std::mutex sums_mutex;
   std::map<JobKind, GpuTotals> gpus;
   std::map<JobKind, RankSums> ranks;
+  std::mutex waiting_mutex;
+  std::map<JobKind, std::multiset<Clock::WallTime>> waiting_since;  // Of each job that waits.
   Family<Gauge>& jobs =
       BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
   Family<Gauge>& gpus_requested = BuildGauge()
@@ -143,6 +146,10 @@ struct Metrics::Families {
           .Name("taas_jobs_with_slowest_rank")
           .Help("Jobs of which one rank is notably slower than another.")
           .Register(registry);
+  Family<Gauge>& pending = BuildGauge()
+                               .Name("taas_job_pending_seconds_max")
+                               .Help("How long the job that waits longest has waited for its pods.")
+                               .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
                                   .Help("Restarts of replicas, by kind of job and cause.")
@@ -186,7 +193,15 @@ struct Metrics::Families {
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 Metrics::~Metrics() = default;
 
-std::string Metrics::Text() const {
+std::string Metrics::Text(Clock::WallTime now) const {
+  {
+    const std::lock_guard lock(families_->waiting_mutex);
+    for (const auto& [kind, since] : families_->waiting_since) {
+      const Clock::WallTime first = since.empty() ? now : *since.begin();
+      // The machine's clock may have been set back.
+      families_->pending.Add({{"kind", KindName(kind)}}).Set(std::max(0.0, Seconds(now - first)));
+    }
+  }
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());
 }
 
@@ -261,6 +276,14 @@ void Metrics::MoveRankSums(JobKind kind, const RankSums& before, const RankSums&
     families_->rank_time.Add({{"kind", name}, {"part", part}})
         .Set(static_cast<double>(thousandths) / 1000);
   }
+}
+
+void Metrics::MoveWaiting(JobKind kind, std::optional<Clock::WallTime> before,
+                          std::optional<Clock::WallTime> after) {
+  const std::lock_guard lock(families_->waiting_mutex);
+  std::multiset<Clock::WallTime>& since = families_->waiting_since[kind];
+  if (before.has_value()) since.erase(since.find(*before));
+  if (after.has_value()) since.insert(*after);
 }
 
 void Metrics::AddHandsOff(int jobs) { Move(families_->hands_off, jobs); }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "operator/api/job.h"
@@ -27,8 +28,8 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // Prometheus' text format 0.0.4.
-  std::string Text() const;
+  // Prometheus' text format 0.0.4. `now`: for durations that go on.
+  std::string Text(Clock::WallTime now = {}) const;
 
   void MoveJob(JobKind kind, const JobState* before, const JobState* after);  // Null: not there.
   // By how much more; negative: less.
@@ -38,6 +39,9 @@ class Metrics {
   void MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after);
   // What the ranks of one all-reduce tell of their time, likewise.
   void MoveRankSums(JobKind kind, const RankSums& before, const RankSums& after);
+  // Since when one job waits for pods, in the place of what was said of it before.
+  void MoveWaiting(JobKind kind, std::optional<Clock::WallTime> before,
+                   std::optional<Clock::WallTime> after);
   void AddHandsOff(int jobs);  // TFJobs that another controller is at work on.
   void CountRestart(JobKind kind, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);

@@ -92,7 +92,7 @@ class Process : public OperatorProcess {
   }
 
   bool Ready() const override { return ready_; }
-  std::string Metrics() const override { return metrics_.Text(); }
+  std::string Metrics() const override { return metrics_.Text(clock_.WallNow()); }
   int metrics_port() const override { return pages_ == nullptr ? 0 : pages_->port(); }
   int health_port() const override {
     if (health_ != nullptr) return health_->port();
@@ -175,7 +175,8 @@ class Process : public OperatorProcess {
   absl::Status OpenPages(const HostNames& names) {
     if (!options_.metrics_addr.empty()) {
       const auto make = [this](const std::string& path) {
-        return path == "/metrics" ? HttpPage{.code = 200, .text = metrics_.Text()} : Probe(path);
+        if (path != "/metrics") return Probe(path);
+        return HttpPage{.code = 200, .text = metrics_.Text(clock_.WallNow())};
       };
       auto pages = HttpPages::Start(options_.metrics_addr, make, names);
       RETURN_IF_ERROR(pages.status()).With("--metrics-addr");

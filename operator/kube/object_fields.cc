@@ -11,6 +11,7 @@
 
 #include "operator/api/kube_protobuf.h"
 #include "operator/base/protobuf_slice.h"
+#include "operator/base/shorten.h"
 #include "operator/base/status.h"
 #include "operator/base/utf8.h"
 #include "operator/kube/json_scanner.h"
@@ -47,6 +48,12 @@ bool Text(const Scalar& value, std::string* out, size_t bytes_max = SIZE_MAX) {
   const auto* text = std::get_if<std::string>(&value);
   if (text != nullptr) *out = CutToCharacter(*text, bytes_max);
   return text != nullptr;
+}
+// What people read. A termination message is not: it may be JSON, and Kubernetes cuts it itself.
+bool Sentence(const Scalar& value, std::string* out) {
+  if (!Text(value, out)) return false;
+  *out = Shortened(*out, kPodMessageBytesMax);
+  return true;
 }
 bool Flag(const Scalar& value, bool* out) {
   if (std::holds_alternative<std::monostate>(value)) return true;
@@ -117,8 +124,6 @@ struct Field {
   Setter set;
 };
 
-constexpr size_t kCut = kPodMessageBytesMax;
-
 #define FIELD(path, numbers, expression)                                         \
   { path, numbers,                                                               \
     [](ObjectFields& c, [[maybe_unused]] size_t i, const Scalar& v) { return expression; } }
@@ -129,7 +134,7 @@ constexpr size_t kCut = kPodMessageBytesMax;
       FIELD("status." list "[].state.waiting.reason", "3." number ".2.1.1",                   \
             Text(v, &At(c.all, i).waiting_reason)),                                           \
       FIELD("status." list "[].state.waiting.message", "3." number ".2.1.2",                  \
-            Text(v, &At(c.all, i).waiting_message, kCut)),                                    \
+            Sentence(v, &At(c.all, i).waiting_message)),                                      \
       FIELD("status." list "[].state.running.startedAt", "3." number ".2.2.1",                \
             Time(v, &At(c.all, i).started)),                                                  \
       FIELD("status." list "[].state.terminated.startedAt", "3." number ".2.3.5",             \
@@ -191,12 +196,12 @@ const std::vector<Field>& Fields() {
             Text(v, &At(c.init_containers, i).restart_policy)),
       FIELD("status.phase", "3.1", Text(v, &c.phase)),
       FIELD("status.reason", "3.4", Text(v, &c.reason)),
-      FIELD("status.message", "3.3", Text(v, &c.message, kCut)),
+      FIELD("status.message", "3.3", Sentence(v, &c.message)),
       FIELD("status.podIP", "3.6", Text(v, &c.ip)),
       FIELD("status.conditions[].type", "3.2.1", Text(v, &At(c.conditions, i).type)),
       FIELD("status.conditions[].status", "3.2.2", Text(v, &At(c.conditions, i).status)),
       FIELD("status.conditions[].reason", "3.2.5", Text(v, &At(c.conditions, i).reason)),
-      FIELD("status.conditions[].message", "3.2.6", Text(v, &At(c.conditions, i).message, kCut)),
+      FIELD("status.conditions[].message", "3.2.6", Sentence(v, &At(c.conditions, i).message)),
       STATUS_FIELDS("containerStatuses", "8", statuses),
       STATUS_FIELDS("initContainerStatuses", "10", init_statuses),
   };

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "operator/kube/object_fields.h"
 
 namespace taas {
 namespace {
@@ -391,7 +392,8 @@ TEST(PodDecoderTest, LongMessagesAreCutAtACharacter) {
   const absl::StatusOr<Pod> pod =
       DecodePod(R"({"metadata":{"name":"a"},"status":{"message":")" + message + R"("}})");
   ASSERT_THAT(pod, IsOk());
-  EXPECT_EQ(pod->message, message.substr(0, 255));
+  // 56 and 27 characters of three bytes, and the mark between them.
+  EXPECT_EQ(pod->message, message.substr(0, 168) + " … " + message.substr(0, 81));
 }
 
 TEST(PodDecoderTest, AFieldOfTheWrongTypeIsNamed) {
@@ -459,6 +461,25 @@ TEST(PodDecoderTest, AnObjectWithoutANameIsRefused) {
   EXPECT_THAT(DecodePod("{}"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("name")));
   EXPECT_THAT(DecodePod("[]"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(DecodePod("3"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+// Symptom: status.message of an image that could not be pulled broke off in the middle of a word,
+// and the reason, which a runtime names last, was lost.
+TEST(PodDecoderTest, OfALongReasonThatAPodWaitsTheEndIsKept) {
+  const std::string unpack = "failed to pull and unpack image \\\"ghcr.io/acme/trainer:1.2\\\": ";
+  const absl::StatusOr<Pod> pod = DecodePod(
+      R"({"metadata":{"name":"a"},"spec":{"containers":[{"name":"trainer"}]},
+        "status":{"conditions":[{"type":"PodScheduled","status":"False",
+        "reason":"Unschedulable","message":")" + std::string(300, 'x') + R"( and that is all"}],
+        "containerStatuses":[{"name":"trainer",
+          "state":{"waiting":{"reason":"ErrImagePull","message":")" +
+      unpack + unpack + unpack + unpack + R"(dial tcp: network is unreachable"}}}]}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_LE(pod->waiting_message.str().size(), kPodMessageBytesMax);
+  EXPECT_THAT(pod->waiting_message.str(), testing::StartsWith("failed to pull and unpack image"));
+  EXPECT_THAT(pod->waiting_message.str(), testing::HasSubstr(" … "));
+  EXPECT_THAT(pod->waiting_message.str(), testing::EndsWith("network is unreachable"));
+  EXPECT_THAT(pod->unschedulable_message.str(), testing::EndsWith("and that is all"));
 }
 
 // What stays of a big pod: the promise is 1 KB each.

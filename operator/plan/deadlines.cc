@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/base/utf8.h"
+#include "operator/base/shorten.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
@@ -45,7 +45,7 @@ bool WaitsForItsTurn(LedgerDraft& draft) {
 void Release(LedgerDraft& draft) {
   Ledger& ledger = draft.ledger();
   const std::string& refusal = draft.now().refusal;
-  ledger.released_because = CutToCharacter(
+  ledger.released_because = Shortened(
       refusal.empty() ? WorstReplica(draft.now(), ledger) : refusal, kLedgerTextMax);
   ++ledger.releases;
   ++ledger.attempt;
@@ -69,8 +69,8 @@ void KeepActiveDeadline(LedgerDraft& draft) {
       *draft.ledger().start_time + std::min(seconds(*limit), kActiveDeadlineMax);
   if (draft.now().now < deadline) return draft.WakeAt(deadline);
   const std::string& refusal = draft.now().refusal;
-  const std::string trouble(CutToCharacter(
-      refusal.empty() ? WorstReplica(draft.now(), draft.ledger()) : refusal, kLedgerTextMax));
+  const std::string trouble = Shortened(
+      refusal.empty() ? WorstReplica(draft.now(), draft.ledger()) : refusal, kLedgerTextMax);
   draft.ledger().outcome_remark = trouble;
   draft.End(JobState::kFailed, kDeadlineExceeded,
             "the job ran for activeDeadlineSeconds, " + std::to_string(*limit) +

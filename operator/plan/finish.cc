@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "operator/base/utf8.h"
+#include "operator/base/shorten.h"
+#include "operator/plan/absent.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/restarts.h"
 #include "operator/plan/trainer_report.h"
@@ -107,11 +108,15 @@ std::string MainReplicasRemark(LedgerDraft& draft) {
 }
 
 // All that a success leaves to be said.
-std::string RemarkOf(LedgerDraft& draft) {
-  const std::string training = MainReplicasRemark(draft);
-  const std::string evaluator = EvaluatorsEnd(draft);
-  if (training.empty() || evaluator.empty()) return training + evaluator;
-  return training + "; " + evaluator;
+std::string RemarkOf(LedgerDraft& draft, Clock::WallTime end_of_grace) {
+  const bool patient = draft.now().now >= end_of_grace;
+  std::string remark;
+  for (const std::string& part :
+       {MainReplicasRemark(draft), TrainedWithout(draft.now(), draft.ledger(), patient),
+        EvaluatorsEnd(draft)}) {
+    if (!part.empty()) remark += (remark.empty() ? "" : "; ") + part;
+  }
+  return remark;
 }
 
 // The bundled trainer's replicas end by themselves within moments of the chief. Other programs'
@@ -182,7 +187,7 @@ void Finish(LedgerDraft& draft) {
       const bool works = !entry.completed && !entry.failed && !FindsNoPlace(draft, view);
       evaluator_works = evaluator_works || works;
       unplaced = unplaced || (works && !WhyNoPlace(draft, view).empty());
-    } else if (view.pod != nullptr && !HasEnded(*view.pod)) {
+    } else if (view.pod != nullptr && !HasEnded(*view.pod) && !NeverRan(*view.pod)) {
       others_run = true;
     }
   }
@@ -196,8 +201,8 @@ void Finish(LedgerDraft& draft) {
   if (waits_for_evaluator) draft.WakeAt(since + (unplaced ? kPlacementGrace : kEvaluatorGrace));
   if (waits_for_others && !waits_for_evaluator) LeaveCompletionsToTheOutcome(draft);
   if (waits) return;
-  std::string remark = RemarkOf(draft);
-  draft.ledger().outcome_remark = CutToCharacter(remark, kLedgerTextMax);
+  std::string remark = RemarkOf(draft, end);
+  draft.ledger().outcome_remark = Shortened(remark, kLedgerTextMax);
   if (!remark.empty()) remark = "; " + remark;
   draft.End(JobState::kSucceeded, "Completed", WhoCompleted(draft) + remark);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/base/utf8.h"
+#include "operator/base/shorten.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/tfjob_text.h"
 
@@ -151,7 +151,7 @@ void LedgerDraft::End(JobState outcome, std::string reason, std::string message)
   ledger().outcome = outcome;
   ledger().outcome_time = now_.now;
   ledger().outcome_reason = std::move(reason);
-  ledger().outcome_message = CutToCharacter(message, kLedgerTextMax);
+  ledger().outcome_message = Shortened(message, kLedgerTextMax);
   const ConditionText text = OutcomeText(now_.job, ledger());
   Note(outcome == JobState::kFailed, text.reason, text.message);
 }
@@ -178,7 +178,7 @@ void LedgerDraft::Withdraw() {
 }
 
 void LedgerDraft::Remember(RestartRecord record) {
-  record.message = CutToCharacter(record.message, kRestartMessageMax);
+  record.message = Shortened(record.message, kRestartMessageMax);
   std::vector<RestartRecord>& history = ledger().history;
   history.push_back(std::move(record));
   if (history.size() > kRestartHistoryMax) history.erase(history.begin());

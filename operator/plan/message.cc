@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/plan/absent.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
+#include "operator/plan/idle_gpus.h"
 #include "operator/plan/limits.h"
 #include "operator/plan/replicas.h"
 
@@ -327,6 +329,12 @@ std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
 
 namespace {
 
+// What is in the way of some is not in the way of the training, where it goes on without them.
+std::string WithAbsent(std::string why, const Snapshot& snapshot, const Ledger& ledger) {
+  const std::string without = GoesOnWithout(snapshot, ledger);
+  return without.empty() ? why : why + "; " + without;
+}
+
 std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
                     std::vector<Hindrance>* hindrances) {
   const Job& job = snapshot.job;
@@ -338,7 +346,7 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
     return "the job is suspended; it goes on when " + SuspendField(job) + " is false";
   }
   const std::string worst = WorstReplica(snapshot, ledger, hindrances);
-  if (!snapshot.refusal.empty()) return snapshot.refusal;
+  if (!snapshot.refusal.empty()) return WithAbsent(snapshot.refusal, snapshot, ledger);
   if (ledger.finishing_since.has_value()) return WhyNotFinished(snapshot, ledger);
   if (ledger.released_until.has_value() && snapshot.now < *ledger.released_until) {
     return "all replicas are released until " + FormatRfc3339(*ledger.released_until) +
@@ -351,9 +359,16 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
   std::string why = WhyGangWaits(snapshot).message;
   if (!why.empty() && AllArePlaced(snapshot, ledger)) why.clear();
   if (why.empty()) why = LookAtJobService(snapshot);
-  if (why.empty()) why = worst;
+  if (why.empty() && !worst.empty()) why = WithAbsent(worst, snapshot, ledger);
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
-  return why.empty() ? LostDispensable(snapshot, ledger) : why;
+  if (why.empty()) why = LostDispensable(snapshot, ledger);
+  return why.empty() ? WhyGpusIdle(snapshot, ledger) : why;
+}
+
+void AddIdleGpus(const Snapshot& snapshot, const Ledger& ledger,
+                 std::vector<Hindrance>& hindrances) {
+  const std::string why = WhyGpusIdle(snapshot, ledger);
+  if (!why.empty()) hindrances.push_back({.cause = kGpusIdle, .reason = kGpusIdle, .message = why});
 }
 
 }  // namespace
@@ -361,6 +376,7 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
 std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
                           std::vector<Hindrance>* hindrances) {
   const std::string worst = WorstOf(snapshot, ledger, hindrances);
+  if (hindrances != nullptr) AddIdleGpus(snapshot, ledger, *hindrances);
   // Fields without effect may be why: of a program that was not started as its user wrote, or of a
   // pod that waits for another node than meant. A job that runs well may not be what was asked for.
   const TemplateWarning warning = TemplateWarningOf(snapshot);

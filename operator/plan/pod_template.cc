@@ -23,6 +23,16 @@ std::string TemplateScheduler(const std::string& pod_template) {
   return name.is_string() ? name.get<std::string>() : "";
 }
 
+std::string TemplateImage(const std::string& pod_template, int32_t container) {
+  const json spec = SpecOf(pod_template);
+  const json containers = spec.is_object() ? spec.value("containers", json()) : json();
+  if (!containers.is_array() || container < 0) return "";
+  if (static_cast<size_t>(container) >= containers.size()) return "";
+  const json& named = containers[static_cast<size_t>(container)];
+  const json image = named.is_object() ? named.value("image", json()) : json();
+  return image.is_string() ? image.get<std::string>() : "";
+}
+
 bool TemplateSaysRestartPolicy(const std::string& pod_template) {
   const json spec = SpecOf(pod_template);
   return spec.is_object() && spec.contains("restartPolicy");

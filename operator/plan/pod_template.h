@@ -8,12 +8,16 @@
 #ifndef OPERATOR_PLAN_POD_TEMPLATE_H_
 #define OPERATOR_PLAN_POD_TEMPLATE_H_
 
+#include <cstdint>
 #include <string>
 
 namespace taas {
 
 // The scheduler that the template names; empty: none.
 std::string TemplateScheduler(const std::string& pod_template);
+
+// The image that its container with this index names; empty: none.
+std::string TemplateImage(const std::string& pod_template, int32_t container);
 
 // True if the template says a restart policy of its own, which has no effect.
 bool TemplateSaysRestartPolicy(const std::string& pod_template);

@@ -41,6 +41,14 @@ std::string UnknownIn(std::string_view words) {
   return std::string(words.substr(0, words.find('"')));
 }
 
+// "PATH: Invalid value: 2: should be …": a server's words say the path once more.
+std::string WithItsPathOnce(const FieldError& error) {
+  std::string text = FormatFieldError(error);
+  const std::string again = error.path + " in body ";
+  const size_t at = text.find(again, error.path.size());
+  return at == std::string::npos ? text : text.erase(at, again.size());
+}
+
 // Texts one after the other, each once.
 class Listed {
  public:
@@ -96,12 +104,12 @@ TemplateWarning TellWarnings(const Job& job, Role role, const std::vector<std::s
 std::string TellRefusal(const Job& job, Role role, const std::string& refusal) {
   Listed listed;
   for (const FieldError& error : CheckTemplate(job, role, TemplatePathOf(job, role))) {
-    if (error.reason != kFieldUnknown) listed.Add(FormatFieldError(error));
+    if (error.reason != kFieldUnknown) listed.Add(WithItsPathOnce(error));
   }
   if (listed.empty()) {
     return refusal + " (the pod is made of " + TemplatePathOf(job, role) + ")";
   }
-  return refusal + "; in the manifest: " + listed.Text();
+  return listed.Text() + " (so the API server refuses its pods: " + refusal + ")";
 }
 
 }  // namespace taas

@@ -8,6 +8,7 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Job TfJobWith(const std::string& pod_template) {
   Job job;
@@ -65,13 +66,20 @@ TEST(TemplateWordsTest, AFieldThatOnlyAnOlderServerDoesNotKnowIsNamedAsItSays) {
 }
 
 // "quantities must match the regular expression …", and not of which field.
-TEST(TemplateWordsTest, ARefusalIsFollowedByWhatIsWrongInTheManifest) {
+// Symptom: the message of a refused pod began with two lines of the server, and said the path of
+// each field twice.
+TEST(TemplateWordsTest, ARefusalBeginsWithWhatIsWrongInTheManifest) {
   const Job job = TfJobWith(R"({"spec":{"containers":[{"name":"tensorflow","image":"i",
       "resources":{"limits":{"memory":"1 GB"}}}]}})");
-  EXPECT_THAT(TellRefusal(job, Role::kWorker, "create pod a/b: quantities must match"),
-              HasSubstr("quantities must match; in the manifest: spec.tfReplicaSpecs.Worker."
-                        "template.spec.containers[0].resources.limits.memory: Invalid value: "
-                        "\"1 GB\""));
+  const std::string said = TellRefusal(job, Role::kWorker, "create pod a/b: must match");
+  EXPECT_THAT(said, StartsWith("spec.tfReplicaSpecs.Worker.template.spec.containers[0].resources."
+                               "limits.memory: Invalid value: \"1 GB\""));
+  EXPECT_THAT(said, EndsWith(" (so the API server refuses its pods: create pod a/b: must match)"));
+  const std::string typed = TellRefusal(
+      TfJobWith(R"({"spec":{"volumes":[3]}})"), Role::kWorker, "create pod a/b: cannot unmarshal");
+  const std::string path = "spec.tfReplicaSpecs.Worker.template.spec.volumes[0]";
+  EXPECT_THAT(typed, StartsWith(path + ": Invalid value: \"integer\": must be"));
+  EXPECT_EQ(typed.find(path, 1), std::string::npos) << typed;
   EXPECT_THAT(TellRefusal(TfJobWith("{}"), Role::kWorker, "create pod a/b: no"),
               EndsWith("no (the pod is made of spec.tfReplicaSpecs.Worker.template)"));
 }

@@ -11,6 +11,15 @@
 {{- fail (printf "operator.leaderElection: leaseSeconds (%d) must be more than renewSeconds (%d), and that more than 1.2 times retrySeconds (%d)" (int .leaseSeconds) (int .renewSeconds) (int .retrySeconds)) -}}
 {{- end -}}
 {{- end -}}
+{{- /* A Role that cannot be made would leave the release half installed. Without a cluster, as in `helm template`, nothing is found;
+who installs no definitions may not be allowed to look; the release's own namespace may be made with it. */ -}}
+{{- if and $operator.namespaces .Values.crds.install (lookup "v1" "Namespace" "" "kube-system") -}}
+{{- range $operator.namespaces -}}
+{{- if not (or (eq . $.Release.Namespace) (lookup "v1" "Namespace" "" .)) -}}
+{{- fail (printf "operator.namespaces has %s, and there is no such namespace: `kubectl create ns %s`, or leave it out" . .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and $operator.gangSchedulerName (eq $operator.gangScheduler "none") -}}
 {{- fail "operator.gangSchedulerName is given and operator.gangScheduler is none: name the gang scheduler, too" -}}
 {{- end -}}

@@ -60,6 +60,20 @@ test.each([
       "beginning",
     "ps-0 正在创建；未设置 spec.trainer.checkpoint.dir，因此训练从头开始",
   ],
+  [
+    "worker-0 (and 1 more) waits for a node; training goes on without worker-0 and worker-1",
+    "worker-0（以及另外 1 个）正在等待节点；训练会在没有 worker-0、worker-1 的情况下继续",
+  ],
+  [
+    "trained without worker-0, worker-1 and 6 more, which never ran: no node",
+    "训练时没有 worker-0、worker-1、另外 6 个，它们从未运行：no node",
+  ],
+  [
+    "2 replicas hold GPUs and compute on processors: the operator has no image for GPUs " +
+      "(trainer.cudaImage.repository of its chart)",
+    "2 个副本占用 GPU，却在处理器上计算：operator 没有用于 GPU 的镜像" +
+      "（其 chart 的 trainer.cudaImage.repository）",
+  ],
   ["chief-0 and 2 more completed", "chief-0 以及另外 2 个已完成"],
   ["created 3 pods (1 chief, 2 workers)", "已创建 3 个 Pod（1 chief, 2 workers）"],
   [

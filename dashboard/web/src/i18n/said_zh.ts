@@ -141,6 +141,16 @@ const NOT_OURS = "does not belong to this job (owner: {*})";
 // Sentences about the job as a whole: its headline, its conditions and their events.
 const WHOLE = rulesOf([
   [
+    "trained without {*}, which never ran[ in this attempt][: {*}]",
+    (names, why) => `训练时没有 ${listOf(names)}，它们从未运行${why && `：${detail(why)}`}`,
+  ],
+  [
+    "{n} replica[s] hold[s] GPUs and compute[s] on processors: the operator has no image for " +
+      "GPUs ({w} of its chart)",
+    (count, field) =>
+      `${count} 个副本占用 GPU，却在处理器上计算：operator 没有用于 GPU 的镜像（其 chart 的 ${field}）`,
+  ],
+  [
     "the job is suspended; it goes on when {w} is false",
     (field) => `作业已暂停；${field} 为 false 时继续`,
   ],
@@ -293,6 +303,11 @@ function notPulled(image: string, name: string): string {
   return `没有拉取镜像 ${image}：容器 ${name} 的命令用本机的程序运行`;
 }
 
+// "worker-0, worker-1 and 6 more"
+function listOf(names: string): string {
+  return names.replace(/, | and /g, "、").replace(/(\d+) more$/, "另外 $1 个");
+}
+
 // What may follow a sentence.
 const ENDINGS = rulesOf([
   ["{*}; training does not wait for it", (text) => ending(text, "；训练不会等待它")],
@@ -301,6 +316,10 @@ const ENDINGS = rulesOf([
     (text) => ending(text, "；未设置 spec.trainer.checkpoint.dir，因此训练从头开始"),
   ],
   ["{*}; training goes on without it", (text) => ending(text, "；训练会在没有它的情况下继续")],
+  [
+    "{*}; training goes on without {*}",
+    (text, names) => ending(text, `；训练会在没有 ${listOf(names)} 的情况下继续`),
+  ],
   ["{*}; the job goes on without it", (text) => ending(text, "；作业会在没有它的情况下继续")],
   ["{*} (it gets other ports)", (text) => ending(text, "（它会得到其他端口）")],
   [
