@@ -128,15 +128,17 @@ TEST_F(CpprestExecutorTest, IoHasItsTurnHoweverManyTasksWait) {
 }
 
 TEST_F(CpprestExecutorTest, StopWaitsForTheTaskThatRunsAndNoneRunsAfterIt) {
-  // Goes on for a while after Stop has been called.
-  constexpr int kWhile = 10'000;
+  // Goes on for so long after Stop has been called. A number of yields was minutes where many
+  // others had something to do.
+  constexpr auto kWhile = 5ms;
   std::promise<void> begun;
   std::atomic<bool> stopping = false, ended = false;
   bool ran = false;
   executor_.Post([&] {
     begun.set_value();
     while (!stopping) std::this_thread::yield();
-    for (int i = 0; i < kWhile; ++i) std::this_thread::yield();
+    const Clock::Time until = clock_.Now() + kWhile;
+    while (clock_.Now() < until) std::this_thread::yield();
     ended = true;
   });
   executor_.Post([&] { ran = true; });
