@@ -158,16 +158,16 @@ TEST_F(GpuTowersStepsTest, AStepIsOneLaunchOfEachGpuAndAllocatesNothing) {
   }
 }
 
-// It is launched before anybody has read the loss of the step before it.
+// The next is launched before anybody has read its loss.
 TEST_F(GpuTowersStepsTest, ATrainingThatDivergesNamesTheStepThatDid) {
   int64_t last = 0;
   on_step_ = [&](int64_t step) { last = step; };
-  const absl::Status status = TrainOn(ConfigOf(R"("maxSteps": 50, "logSteps": 1,
-      "optimizer": {"name": "sgd", "learningRate": 1e30})")).status;
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
-                               HasSubstr("step " + std::to_string(last + 1))));
+  const Outcome outcome = TrainOn(ConfigOf(R"("maxSteps": 20, "logSteps": 1,
+      "optimizer": {"name": "sgd", "learningRate": 1e6})"));
+  EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                       HasSubstr("at step " + std::to_string(last + 1) + ", ")));
+  EXPECT_EQ(std::ssize(outcome.trained), kTowers * (last + 1));
   EXPECT_GT(last, 0);
-  EXPECT_LT(last, 49);
 }
 
 TEST_F(GpuTowersStepsTest, ATrainingThatIsStoppedGoesOnFromItsCheckpointOnAllGpus) {
