@@ -31,7 +31,8 @@ def main():
     test.add_argument("names", nargs="*", metavar="NAME",
                       help="tests whose full name has one of these; default: all")
     for verb, text in (("up", "starts a cluster and prints how to use it"),
-                       ("down", "ends it"), ("hold", None)):  # Of its own, for `up`: no help, so no line.
+                       ("down", "ends it"), ("hold", None)):
+        # `hold` is for `up`: it has no line in the help.
         sub = verbs.add_parser(verb, **({"help": text} if text else {}))
         sub.add_argument("--name", default="default", help="there may be several")
         if verb != "down":

@@ -2,8 +2,8 @@
 """Counts the test cases of a Bazel run from the results it left.
 
 Reads test labels on standard input, one a line. Arguments: the exit code of `bazel test`, and the
-folder of its logs. Prints what failing tests said, the failing cases, how many were skipped for want of what, if any, and,
-last, "N passed, N failed". A target without results (it did not build) is one failure, and so is a
+folder of its logs. Prints what failing tests said, the failing cases, how many were skipped for
+want of what, if any, and, last, "N passed, N failed". A target without results (it did not build) is one failure, and so is a
 case that was skipped for a reason that is not in NEEDS. Exits 0 only when Bazel did, nothing failed
 and something passed.
 """
@@ -16,7 +16,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 # Of what a failed test said, and of how many: the rest is in their logs, which are named.
-SAID_LINES_MAX, SAID_TESTS_MAX = 40, 20
+SAID_LINES_MAX, SAID_TESTS_MAX, SAID_COLUMNS_MAX = 40, 20, 500
 # Of Bazel's sandbox, where it is told to say what it does.
 NOISE = re.compile(r"linux-sandbox|^exec \$\{PAGER")
 
@@ -100,14 +100,14 @@ def counts_in(path, label):
 
 
 def said_in(path, root):
-    """Lines that a failed test said last: GoogleTest's words of each failure, else the end of its log."""
+    """Lines that a failed test said: GoogleTest's words of each failure, else its log's end."""
     log = os.path.join(os.path.dirname(path), "test.log")
     texts = [failure.get("message") or "" for failure in root.iter("failure")]
     lines = "\n".join(filter(None, texts)).splitlines()
     if not lines and os.path.exists(log):
         with open(log, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
-    lines = [line for line in lines if line and not NOISE.search(line)]
+    lines = [line[:SAID_COLUMNS_MAX] for line in lines if line and not NOISE.search(line)]
     return lines[:SAID_LINES_MAX] if any(texts) else lines[-SAID_LINES_MAX:]
 
 

@@ -53,8 +53,8 @@ class CountTestsTest(unittest.TestCase):
 
     def test_what_a_failed_test_said_is_printed(self):
         """Symptom: the page said so, and only names of cases were."""
-        self.leave("a/x_test", '<testcase classname="A" name="b"><failure message="x_test.cc:7&#x0A;'
-                   'Which is: 8"/></testcase>')
+        self.leave("a/x_test", '<testcase classname="A" name="b"><failure '
+                   'message="x_test.cc:7&#x0A;Which is: 8"/></testcase>')
         self.leave("b/y_test", FAILED)
         with open(os.path.join(self.logs, "b/y_test", "test.log"), "w", encoding="utf-8") as file:
             file.write("1.5: linux-sandbox.cc:1: calling\n" + "line\n" * 90 + "KeyError: 'z'\n")

@@ -1,6 +1,6 @@
 // Attention by the cuDNN that stands for NVIDIA's: that the graphs which are put together compute
-// it and its gradients, which engine is taken, when they run, where plans are kept, and what becomes
-// of errors.
+// it and its gradients, which engine is taken, when they run, where plans are kept, and what
+// becomes of errors.
 
 #include "trainer/cuda/attention_plan.h"
 

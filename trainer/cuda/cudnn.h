@@ -1,5 +1,5 @@
-// NVIDIA's cuDNN, which convolves and attends: its library, loaded while the program runs, a handle of one
-// device, and descriptors, of which its backend is made.
+// NVIDIA's cuDNN, which convolves and attends: its library, loaded while the program runs, a handle
+// of one device, and descriptors, of which its backend is made.
 //
 // What is allowed when: the cuDNN backend API reference (9.6 to 9.28).
 //

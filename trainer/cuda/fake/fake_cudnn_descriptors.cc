@@ -38,28 +38,31 @@ struct Rule {
   bool may_lack = false;
 };
 
-// Of what may be set: no more, and all of it but for what may lack.
-std::vector<Rule> RulesOf(CudnnType type) {
-  constexpr int64_t kLongest = 1 << 20, kOperationsMax = 64, kPointersMax = 64;
-  const auto descriptors = [](std::vector<CudnnAttribute> attributes) {
-    std::vector<Rule> rules;
-    for (const CudnnAttribute attribute : attributes) {
-      rules.push_back({attribute, kCudnnOfDescriptor, 1, 1});
-    }
-    return rules;
-  };
-  const auto with = [](std::vector<Rule> rules, const Rule& rule) {
-    rules.push_back(rule);
-    return rules;
-  };
-  const auto operation = [](int first) {
-    std::vector<Rule> rules;
-    for (int i = 0; i < 6; ++i) {
-      rules.push_back({static_cast<CudnnAttribute>(first + i),
-                       i < 2 ? kCudnnOfFloat : kCudnnOfDescriptor, 1, 1});
-    }
-    return rules;
-  };
+std::vector<Rule> Descriptors(const std::vector<CudnnAttribute>& attributes) {
+  std::vector<Rule> rules;
+  for (const CudnnAttribute attribute : attributes) {
+    rules.push_back({attribute, kCudnnOfDescriptor, 1, 1});
+  }
+  return rules;
+}
+
+std::vector<Rule> With(std::vector<Rule> rules, const Rule& rule) {
+  rules.push_back(rule);
+  return rules;
+}
+
+// Of a convolution or one of its gradients, whose six attributes begin with `first`.
+std::vector<Rule> ConvolutionOperation(CudnnAttribute first) {
+  std::vector<Rule> rules;
+  for (int i = 0; i < 6; ++i) {
+    rules.push_back({static_cast<CudnnAttribute>(static_cast<int>(first) + i),
+                     i < 2 ? kCudnnOfFloat : kCudnnOfDescriptor, 1, 1});
+  }
+  return rules;
+}
+
+// Of tensors and of the operations of an attention.
+std::vector<Rule> RulesOfOperations(CudnnType type) {
   switch (type) {
     case CudnnType::kTensor:
       return {{kTensorAlignment, kCudnnOfInt64, 1, 1},
@@ -73,29 +76,37 @@ std::vector<Rule> RulesOf(CudnnType type) {
       return {{kPointwiseMode, kCudnnOfPointwiseMode, 1, 1},
               {kPointwiseMathPrecision, kCudnnOfDataType, 1, 1}};
     case CudnnType::kPointwiseOperation:
-      return with(descriptors({kPointwiseDescriptor, kPointwiseX, kPointwiseY}),
+      return With(Descriptors({kPointwiseDescriptor, kPointwiseX, kPointwiseY}),
                   {kPointwiseB, kCudnnOfDescriptor, 1, 1, true});
     case CudnnType::kMatmul: return {{kMatmulComputeType, kCudnnOfDataType, 1, 1}};
     case CudnnType::kMatmulOperation:
-      return descriptors({kMatmulDescriptor, kMatmulA, kMatmulB, kMatmulC});
+      return Descriptors({kMatmulDescriptor, kMatmulA, kMatmulB, kMatmulC});
     case CudnnType::kReduction:
       return {{kReductionOperator, kCudnnOfReduction, 1, 1},
               {kReductionComputeType, kCudnnOfDataType, 1, 1}};
     case CudnnType::kReductionOperation:
-      return descriptors({kReductionDescriptor, kReductionX, kReductionY});
-    case CudnnType::kReshape: return descriptors({kReshapeX, kReshapeY});
+      return Descriptors({kReductionDescriptor, kReductionX, kReductionY});
+    case CudnnType::kReshape: return Descriptors({kReshapeX, kReshapeY});
     case CudnnType::kBandMask:
-      return with(descriptors({kMaskX, kMaskFill, kMaskY}),
+      return With(Descriptors({kMaskX, kMaskFill, kMaskY}),
                   {kMaskComparison, kCudnnOfPointwiseMode, 1, 1});
-    case CudnnType::kSoftmax: return descriptors({kSoftmaxX, kSoftmaxY, kSoftmaxStatistics});
+    case CudnnType::kSoftmax: return Descriptors({kSoftmaxX, kSoftmaxY, kSoftmaxStatistics});
     case CudnnType::kAttention: {
-      std::vector<Rule> rules = descriptors({kAttentionQ, kAttentionK, kAttentionV, kAttentionO,
+      std::vector<Rule> rules = Descriptors({kAttentionQ, kAttentionK, kAttentionV, kAttentionO,
                                              kAttentionScale, kAttentionSoftmax});
       rules.push_back({kAttentionSubgraph, kCudnnOfDescriptor, 1, 1, true});
       rules.push_back({kAttentionSubgraphInput, kCudnnOfInt64, 1, 1, true});
       rules.push_back({kAttentionSubgraphOutput, kCudnnOfInt64, 1, 1, true});
       return rules;
     }
+    default: return {};
+  }
+}
+
+// Of what may be set: no more, and all of it but for what may lack.
+std::vector<Rule> RulesOf(CudnnType type) {
+  constexpr int64_t kLongest = 1 << 20, kOperationsMax = 64, kPointersMax = 64;
+  switch (type) {
     case CudnnType::kConvolution:
       return {{kConvolutionComputeType, kCudnnOfDataType, 1, 1},
               {kConvolutionMode, kCudnnOfConvolutionMode, 1, 1},
@@ -104,9 +115,9 @@ std::vector<Rule> RulesOf(CudnnType type) {
               {kConvolutionPostPaddings, kCudnnOfInt64, 2, 2},
               {kConvolutionPrePaddings, kCudnnOfInt64, 2, 2},
               {kConvolutionSpatialDims, kCudnnOfInt64, 1, 1}};
-    case CudnnType::kForward: return operation(static_cast<int>(kForwardAlpha));
-    case CudnnType::kBackwardData: return operation(static_cast<int>(kBackwardDataAlpha));
-    case CudnnType::kBackwardFilter: return operation(static_cast<int>(kBackwardFilterAlpha));
+    case CudnnType::kForward: return ConvolutionOperation(kForwardAlpha);
+    case CudnnType::kBackwardData: return ConvolutionOperation(kBackwardDataAlpha);
+    case CudnnType::kBackwardFilter: return ConvolutionOperation(kBackwardFilterAlpha);
     case CudnnType::kGraph:
       return {{kGraphHandle, kCudnnOfHandle, 1, 1},
               {kGraphOperations, kCudnnOfDescriptor, 1, kOperationsMax}};
@@ -122,9 +133,9 @@ std::vector<Rule> RulesOf(CudnnType type) {
               {kPackPointers, kCudnnOfPointer, 1, kPointersMax},
               {kPackWorkspace, kCudnnOfPointer, 1, 1}};
     case CudnnType::kEngine:
-    case CudnnType::kEngineConfig: break;
+    case CudnnType::kEngineConfig: return {};
+    default: return RulesOfOperations(type);
   }
-  return {};
 }
 
 int FinalizeTensor(const Descriptor& of) {

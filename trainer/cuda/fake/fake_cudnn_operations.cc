@@ -143,7 +143,8 @@ int FinalizeStep(Descriptor& of) {
 int FinalizeAttention(Descriptor& of) {
   std::vector<FakeTensor> in, out;
   const Descriptor* const softmax = Part(of, kAttentionSoftmax, CudnnType::kSoftmax);
-  if (softmax == nullptr || !Add(of, {kAttentionQ, kAttentionK, kAttentionV, kAttentionScale}, &in) ||
+  if (softmax == nullptr ||
+      !Add(of, {kAttentionQ, kAttentionK, kAttentionV, kAttentionScale}, &in) ||
       !Add(of, {kAttentionO}, &out)) {
     return Say(kCudnnNotFinalized, "part of an attention");
   }

@@ -1,6 +1,6 @@
 // Attention and its gradient: where products are in bfloat16 by a plan of the device
-// (planned_attention.h), else products of heads by cuBLASLt, and softmax between them (attention.h),
-// for a part of the scores at a time.
+// (planned_attention.h), else products of heads by cuBLASLt, and softmax between them
+// (attention.h), for a part of the scores at a time.
 //
 // Heads are columns of qkv and y and are multiplied where they lie. One batch of products has one
 // distance from matrix to matrix, so it is of the heads of one example or of one head in all
