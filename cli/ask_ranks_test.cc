@@ -1,5 +1,6 @@
 #include "cli/ask_ranks.h"
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -82,8 +83,11 @@ TEST_F(AskRanksTest, OfTheLocalClusterThePodIsOnThisMachine) {
   });
   port_ = chief.port();
   // What `taas local` leaves beside its kubeconfig.
-  for (const char* file : {"lock", "port", "pid"}) Write(file, "");
+  std::vector<std::string> left;
+  for (const char* file : {"lock", "port", "pid"}) left.push_back(Write(file, ""));
   EXPECT_EQ(Run({"top", "job", "ring"}), 0) << err_.str();
+  // The other tests have the folder, too.
+  for (const std::string& file : left) EXPECT_EQ(std::remove(file.c_str()), 0) << file;
   EXPECT_EQ(err_.str(), "");
   EXPECT_THAT(out_.str(), HasSubstr("worker-0 is the slowest"));
   EXPECT_TRUE(proxied_.empty());

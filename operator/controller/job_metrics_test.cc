@@ -239,6 +239,8 @@ TEST(JobMetricsTest, TheJobThatWaitsLongestForItsPodsIsMeasuredWhileItWaits) {
   expect(2000, "1999.5");
   wait(old, StatusOf(JobState::kRunning, 1), 2000);
   expect(3000, "2999.5");  // It trains without a worker.
+  old.PodMade(metrics, kCreated + seconds(4));
+  old.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(3000));
   wait(old, StatusOf(JobState::kRunning, 2), 3000);
   expect(3000, "2900");
   wait(old, StatusOf(JobState::kRestarting, 1), 4000);
