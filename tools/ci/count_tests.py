@@ -3,9 +3,9 @@
 
 Reads test labels on standard input, one a line. Arguments: the exit code of `bazel test`, and the
 folder of its logs. Prints what failing tests said, the failing cases, how many were skipped for
-want of what, if any, and, last, "N passed, N failed". A target without results (it did not build) is one failure, and so is a
-case that was skipped for a reason that is not in NEEDS. Exits 0 only when Bazel did, nothing failed
-and something passed.
+want of what, if any, and, last, "N passed, N failed". A target without results (it did not build)
+is one failure, and so is a case that was skipped for a reason that is not in NEEDS. Exits 0 only
+when Bazel did, nothing failed and something passed.
 """
 
 import collections

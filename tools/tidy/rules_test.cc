@@ -80,7 +80,7 @@ const std::vector<Fixture>& Refused() {
       {"a file of 801 lines", "file-size",
        {{"part/x.h", "// X.\n" + Lines(800)}}},
       {"a BUILD file of 1001 lines", "file-size",
-       {{"part/BUILD", "# X.\n" + Lines(1000)}}},
+       {{"BUILD", "# X.\n" + Lines(1000)}}},
       {"a TODO without an issue", "todo-issue", {InX("// TO" "DO: later")}},
       {"sleep_for", "banned-sleep", {InX("std::this_thread::sleep_for(1s);")}},
       {"sleep_until", "banned-sleep", {InX("std::this_thread::sleep_until(t);")}},

@@ -1,11 +1,11 @@
 // Stands for cuDNN on machines without it: descriptors, as its backend has them, whose attributes
 // must be of the type and the count that they have, set before and asked after they are finalized,
-// and refer to what is there and finalized; engines (fake_cudnn_work.h), some of which nobody should
-// take; and convolutions and attentions in the streams of the driver that stands for NVIDIA's,
-// late, with the pointers that they were given, and the scalars of that time. It refuses a handle
-// or a plan that is made in a capture, a stream of another device, two threads in one handle, and
-// pointers that are not aligned; a plan that has gone before it runs fails as a kernel does, and
-// its workspace holds nothing that it left there.
+// and refer to what is there and finalized; engines (fake_cudnn_work.h), some of which nobody
+// should take; and convolutions and attentions in the streams of the driver that stands for
+// NVIDIA's, late, with the pointers that they were given, and the scalars of that time. It refuses
+// a handle or a plan that is made in a capture, a stream of another device, two threads in one
+// handle, and pointers that are not aligned; a plan that has gone before it runs fails as a kernel
+// does, and its workspace holds nothing that it left there.
 
 #include <algorithm>
 #include <cstddef>
