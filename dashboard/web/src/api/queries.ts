@@ -183,11 +183,19 @@ export function useUsage(job: JobRef, enabled: boolean): UsageOverTime | undefin
 const FACTS_MS = 5_000;
 const NO_FACTS_MS = 60_000;
 
-/** Asked for again and again while the job runs; undefined: not known. */
-export function useTrainingFacts(job: JobRef, runs: boolean): TrainingFacts | undefined {
+/**
+ * Asked for again and again while the job runs; undefined: not known. Of one that is gone what was
+ * seen last: nobody can be asked.
+ */
+export function useTrainingFacts(
+  job: JobRef,
+  { runs, gone }: { runs: boolean; gone: boolean },
+): TrainingFacts | undefined {
   const { api } = useServices();
   const { data } = useQuery<TrainingFacts>({
     queryKey: ["training", jobKey(job), runs],
+    enabled: !gone,
+    placeholderData: (before) => before,
     // One that fails is only the less to see.
     retry: false,
     refetchInterval: ({ state }) => {

@@ -69,7 +69,7 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
             onView={view.setReplicas}
             onReplica={view.openReplica}
           />
-          <Trained job={job} runs={runs} onReplica={view.openReplica} />
+          <Trained job={job} runs={runs} gone={!stays} onReplica={view.openReplica} />
           <JobTimeline job={later} onReplica={view.openReplica} />
         </div>
       )}
@@ -87,12 +87,13 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
 interface TrainedProps {
   job: JobDetail;
   runs: boolean;
+  gone: boolean;
   onReplica: (name: string) => void;
 }
 
 /** What its trainer says of it; of other programs there is nothing. */
-function Trained({ job, runs, onReplica }: TrainedProps): ReactNode {
-  const facts = useTrainingFacts(job, runs);
+function Trained({ job, runs, gone, onReplica }: TrainedProps): ReactNode {
+  const facts = useTrainingFacts(job, { runs, gone });
   return (
     <>
       {facts?.ranks && runs && (
