@@ -52,18 +52,20 @@ export function useSessionQuery(): Read<Session> {
   return useQuery(sessionQuery(api));
 }
 
-/** Asks the server whether somebody is logged in; for a page that has just been opened. */
+/**
+ * Asks the server whether somebody is logged in, for a page that has just been opened; not where
+ * this page has no half of a session.
+ */
 export function useSessionHolds(): () => Promise<boolean> {
-  const { api } = useServices();
+  const { api, half } = useServices();
   const queries = useQueryClient();
-  return useCallback(
-    () =>
-      queries.fetchQuery(sessionQuery(api)).then(
-        () => true,
-        () => false,
-      ),
-    [api, queries],
-  );
+  return useCallback(async () => {
+    if (half.get() === "") return false;
+    return queries.fetchQuery(sessionQuery(api)).then(
+      () => true,
+      () => false,
+    );
+  }, [api, half, queries]);
 }
 
 export function useLoginHelp(): Read<LoginHelp> {

@@ -118,6 +118,7 @@ describe("the login", () => {
   test("leaves who is logged in alone when the link is opened once more", async () => {
     const server = new FakeServer();
     server.on("POST", "api/session", () => problem(401, "Unauthenticated", "used"));
+    localStorage.setItem(`taas.session ${new URL(document.baseURI).pathname}`, "half");
     renderAt("/jobs", { server, code: "again" });
     await screen.findByRole("navigation", { name: "Main navigation" });
     expect(screen.queryByRole("dialog")).toBeNull();
