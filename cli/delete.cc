@@ -39,14 +39,14 @@ std::string DeleteOptions(const DeleteFlags& flags, const SeenJob& job) {
 }
 
 absl::Status AwaitGone(ApiClient& api, const SeenJob& job, Clock::Time deadline) {
-  const std::string shown = QualifiedName(job.kind, job.meta.name);
   for (;;) {
-    const absl::StatusOr<FoundJob> now = FindJob(api, job.meta.ns, shown);
+    const absl::StatusOr<FoundJob> now = GetJob(api, job.kind, job.meta.ns, job.meta.name);
     if (absl::IsNotFound(now.status())) return absl::OkStatus();
     RETURN_IF_ERROR(now.status());
     if (now->job.meta.uid != job.meta.uid) return absl::OkStatus();
     if (api.clock().Now() >= deadline) {
-      return absl::DeadlineExceededError(shown + " is still there: " +
+      return absl::DeadlineExceededError(QualifiedName(job.kind, job.meta.name) +
+                                         " is still there: " +
                                          "a finalizer of it has not been removed");
     }
     api.clock().SleepUntil(api.clock().Now() + kLookAgain);

@@ -24,14 +24,6 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string& ns,
-                                const std::string& name) {
-  FoundJob found;
-  ASSIGN_OR_RETURN(found.json, api.Get(JobPath(kind, ns, name), "get job " + ns + "/" + name));
-  ASSIGN_OR_RETURN(found.job, ReadSeenJob(kind, found.json));
-  return found;
-}
-
 // A job that there is not: which was probably meant.
 absl::Status WithNearName(ApiClient& api, const std::string& ns, const JobRef& ref,
                           const absl::Status& error) {
@@ -112,6 +104,14 @@ std::string JobPath(JobKind kind, std::string_view ns, std::string_view name) {
 
 bool IsRefused(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status);
+}
+
+absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string& ns,
+                                const std::string& name) {
+  FoundJob found;
+  ASSIGN_OR_RETURN(found.json, api.Get(JobPath(kind, ns, name), "get job " + ns + "/" + name));
+  ASSIGN_OR_RETURN(found.job, ReadSeenJob(kind, found.json));
+  return found;
 }
 
 absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view text) {

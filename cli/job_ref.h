@@ -53,6 +53,9 @@ struct FoundJob {
   std::string json;  // As the server has it.
 };
 absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view ref);
+// Of one whose kind and name are known; of one that there is not nothing else is proposed.
+absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string& ns,
+                                const std::string& name);
 
 // Every job of `kinds`. A kind that the cluster does not serve has none; if it serves none of them
 // the error says how to install them.

@@ -10,12 +10,10 @@ import json
 import os
 import statistics
 import sys
-import tempfile
 import time
 
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as multiprocessing
+from gloo_ranks import run_ranks
 
 TRAINER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "trainer")
 sys.path.insert(0, TRAINER)
@@ -25,10 +23,8 @@ from torch_peer import batches_of, optimizer_of, torch_models
 WARM_STEPS = 10
 
 
-def run(rank, ranks, steps, config, meeting, out):
-    torch.set_num_threads(1)
+def run(rank, _, steps, config):
     torch.manual_seed(1 + rank)
-    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks)
     module = torch_models.build(config["model"], config["features"], config["classes"])
     if "channels last" in config["variant"]:
         module = module.to(memory_format=torch.channels_last)
@@ -47,21 +43,8 @@ def run(rank, ranks, steps, config, meeting, out):
         loss.item()
         if step >= WARM_STEPS:
             seconds.append(time.perf_counter() - began)
-    dist.destroy_process_group()
-    if rank == 0:
-        with open(out, "w", encoding="ascii") as file:
-            json.dump({"step_us": statistics.median(seconds) * 1e6}, file)
-
-
-def main():
-    ranks, steps, config = (json.loads(text) for text in sys.argv[1:])
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "out")
-        multiprocessing.spawn(run, (ranks, steps, config, os.path.join(folder, "meeting"), out),
-                              nprocs=ranks)
-        with open(out, encoding="ascii") as file:
-            print(file.read())
+    return {"step_us": statistics.median(seconds) * 1e6}
 
 
 if __name__ == "__main__":
-    main()
+    run_ranks(run, *map(json.loads, sys.argv[1:]))

@@ -1,6 +1,5 @@
 #include "dashboard/training/series_source.h"
 
-#include <deque>
 #include <string>
 #include <utility>
 
@@ -18,20 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::HasSubstr;
-
-// Trainers that the test plays.
-class FakeTrainers : public PollTransport {
- public:
-  void Get(const std::string& host, int32_t port, const std::string& path, Done done) override {
-    asked.emplace_back(host + ":" + std::to_string(port) + path, std::move(done));
-  }
-  void Answer(absl::StatusOr<std::string> body) {
-    auto [what, done] = std::move(asked.front());
-    asked.pop_front();
-    done(std::move(body));
-  }
-  std::deque<std::pair<std::string, Done>> asked;
-};
 
 class SeriesSourceTest : public testing::Test {
  protected:

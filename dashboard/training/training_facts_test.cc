@@ -1,7 +1,6 @@
 // What /training answers: a job's ranks and checkpoints, by whoever knows them.
 
 #include <cstdlib>
-#include <deque>
 #include <string>
 #include <utility>
 
@@ -29,21 +28,6 @@ constexpr char kPage[] =
         "slowest":"worker-0",
         "peers":[{"role":"worker","index":0,"shares":{"compute":0.9,"wait":9}}],
         "checkpoints":[{"step":20,"bytes":7,"savedAt":"2026-11-21T05:54:17Z"},{"step":10}]})";
-
-// Trainers that the test plays.
-class FakeTrainers : public PollTransport {
- public:
-  void Get(const std::string& host, int32_t port, const std::string& path, Done done) override {
-    asked.emplace_back(host + ":" + std::to_string(port) + path, std::move(done));
-  }
-  void Answer(absl::StatusOr<std::string> body) {
-    ASSERT_FALSE(asked.empty());
-    auto [what, done] = std::move(asked.front());
-    asked.pop_front();
-    done(std::move(body));
-  }
-  std::deque<std::pair<std::string, Done>> asked;
-};
 
 class TrainingFactsTest : public testing::Test {
  protected:

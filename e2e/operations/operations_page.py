@@ -147,9 +147,11 @@ def reasons_in_code():
     found |= set(re.findall(r'\bNoteChange\(draft,[^"]*"(\w+)"', everything))
     found |= set(re.findall(r'\.End\(JobState::k\w+,\s*"(\w+)"', everything))
     found |= set(re.findall(r'\bFlaw\{"(\w+)"', everything))
-    # Also the name of a condition.
+    # Also the names of a condition and of what hinders a job.
     found |= set(re.findall(r'\bkTemplateWarningCondition = "(\w+)"',
                             read("operator", "plan", "conditions.h")))
+    found |= set(re.findall(r'\bkGpusIdle\[\] = "(\w+)"',
+                            read("operator", "plan", "idle_gpus.h")))
     text = code["operator/plan/tfjob_text.cc"]
     found |= set(re.findall(r'\{"(TFJob\w+)"', function(text, "OutcomeText")))
     for name in set(re.findall(r"\b(TfJob\w+)\(", code["operator/plan/suspension.cc"]

@@ -243,11 +243,11 @@ void CheckpointDir::ReadTimes() {
 }
 
 absl::StatusOr<std::vector<CheckpointDir::Listed>> CheckpointDir::List() {
-  ASSIGN_OR_RETURN(std::vector<int64_t> steps, ListCheckpoints(files_, options_.dir));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
+  std::vector<int64_t> steps = CheckpointsAmong(names);
   std::erase_if(steps, [this](int64_t step) { return damaged_.count(step) > 0; });
   std::ranges::reverse(steps);
   if (steps.size() > kListedMax) steps.resize(kListedMax);
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
   std::vector<Listed> out;
   for (const int64_t step : steps) {
     Listed listed{.step = step, .saved_at = {}};

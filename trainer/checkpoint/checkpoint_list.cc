@@ -33,8 +33,7 @@ bool IsCheckpointIndex(const std::string& name) {
   return name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
 }
 
-absl::StatusOr<std::vector<int64_t>> ListCheckpoints(FileSystem& files, const std::string& dir) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(dir));
+std::vector<int64_t> CheckpointsAmong(const std::vector<std::string>& names) {
   std::vector<int64_t> steps;
   for (const std::string& name : names) {
     const int64_t step = StepOfCheckpointFile(name);
@@ -42,6 +41,11 @@ absl::StatusOr<std::vector<int64_t>> ListCheckpoints(FileSystem& files, const st
   }
   std::ranges::sort(steps);
   return steps;
+}
+
+absl::StatusOr<std::vector<int64_t>> ListCheckpoints(FileSystem& files, const std::string& dir) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(dir));
+  return CheckpointsAmong(names);
 }
 
 }  // namespace taas

@@ -26,8 +26,9 @@ std::string CheckpointPrefix(const std::string& dir, int64_t step);
 int64_t StepOfCheckpointFile(const std::string& name);
 bool IsCheckpointIndex(const std::string& name);
 
-// Steps of the checkpoints that are complete, ascending. Whether they are undamaged shows when they
-// are read.
+// Steps of the checkpoints that are complete, ascending: in a directory, or among the names of its
+// files. Whether they are undamaged shows when they are read.
+std::vector<int64_t> CheckpointsAmong(const std::vector<std::string>& names);
 absl::StatusOr<std::vector<int64_t>> ListCheckpoints(FileSystem& files, const std::string& dir);
 
 }  // namespace taas

@@ -133,7 +133,12 @@ class GenerateTest(unittest.TestCase):
         self.assertAlmostEqual(evaluation["perplexity"], math.exp(evaluation["loss"]), places=6)
         self.assertLess(evaluation["perplexity"], 1.3)
         # It ended with a failed check of memory's size.
-        # With a file of one's own, and without that of the training.
+        done = self.evaluated(text={"context": CONTEXT // 2})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the data of the configuration makes another model; wpe is [32, 64] there "
+                      "and [16, 64] with this data", done.stderr.decode())
+
+    def test_a_file_of_ones_own_is_evaluated_without_that_of_the_training(self):
         with tempfile.NamedTemporaryFile(dir=os.environ.get("TEST_TMPDIR")) as file:
             file.write(TEXT[:20 * CONTEXT])
             file.flush()
@@ -143,10 +148,6 @@ class GenerateTest(unittest.TestCase):
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(json.loads(done.stdout)["examples"], 20 - 1)
-        done = self.evaluated(text={"context": CONTEXT // 2})
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("the data of the configuration makes another model; wpe is [32, 64] there "
-                      "and [16, 64] with this data", done.stderr.decode())
 
     def manifest(self):
         """A file with the job that this would be in a cluster."""

@@ -102,11 +102,6 @@ absl::StatusOr<Loaded> Load(const UseFlags& command, const GetEnv& env, FileSyst
   return trained.status();
 }
 
-std::vector<FeatureColumns::Normaliser> NormalisersOf(const FeatureColumns* columns) {
-  if (columns == nullptr) return {};
-  return columns->normalisers();
-}
-
 absl::Status Export(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(command.format));
@@ -127,7 +122,7 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
                                .step = trained.step,
                                .format = format,
                                .bfloat16 = command.bfloat16,
-                               .normalisers = NormalisersOf(trained.columns.get())}));
+                               .columns = trained.columns.get()}));
   const bool one_file = format == ExportFormat::kSafetensors;
   std::printf("%s: the model of %s at step %lld\n",
               (one_file ? SafetensorsPath(command.to) : command.to).c_str(),

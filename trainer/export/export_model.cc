@@ -48,10 +48,12 @@ absl::StatusOr<ServedModel> Served(const ExportOptions& options) {
     ASSIGN_OR_RETURN(const Value value, model.graph.Find(input));
     served.inputs.emplace_back(input, value);
   }
-  for (const FeatureColumns::Normaliser& of : options.normalisers) {
-    served.scaled.input = model.features;
-    served.scaled.scale.push_back(of.scale);
-    served.scaled.offset.push_back(of.offset);
+  if (options.columns != nullptr) {
+    for (const FeatureColumns::Normaliser& of : options.columns->normalisers()) {
+      served.scaled.input = model.features;
+      served.scaled.scale.push_back(of.scale);
+      served.scaled.offset.push_back(of.offset);
+    }
   }
   const std::string& name = model.is_classifier() ? model.logits : model.predictions;
   ASSIGN_OR_RETURN(const Value output, model.graph.Find(name));

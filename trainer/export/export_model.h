@@ -37,9 +37,9 @@ struct ExportOptions {
   int64_t step = 0;
   ExportFormat format = ExportFormat::kSavedModel;
   bool bfloat16 = false;  // Of safetensors.
-  // Of data with feature columns: a SavedModel takes the numbers as they are in the data, and does
-  // this to them first. A quantity each, in their order; empty: none.
-  std::vector<FeatureColumns::Normaliser> normalisers{};
+  // Of data with feature columns, else null: a SavedModel takes the numbers as the data has them
+  // and normalises them first.
+  const FeatureColumns* columns = nullptr;
 };
 
 // The file that safetensors are written to: `path` itself if it ends with .safetensors, else

@@ -185,9 +185,11 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
                                                            const Process& process) {
   ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config, process.trains));
   auto& [data, model, inference, served] = loaded;
+  std::shared_ptr<const FeatureColumns> columns;
   if (!config.export_format.empty()) {
     ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config.export_format));
     RETURN_IF_ERROR(CheckExport(served, format)).With("spec.trainer.export.format");
+    ASSIGN_OR_RETURN(columns, ColumnsOf(nlohmann::json::parse(config.data)));
   }
   SayWhatIsMissing(runtime, config.engine);
   if (process.trains) SayWhatIsLarge(data.train);
@@ -207,13 +209,12 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
                      GradientWork::Make(towers->session(copy), clip, config.loss_scale));
     work.push_back(std::move(made));
   }
-  ASSIGN_OR_RETURN(const auto columns, ColumnsOf(nlohmann::json::parse(config.data)));
   return std::unique_ptr<ModelTask>(new ModelTask(
       {.runtime = runtime,
        .files = files,
        .export_format = config.export_format,
        .export_dir = config.export_dir,
-       .normalisers = columns ? columns->normalisers() : std::vector<FeatureColumns::Normaliser>(),
+       .columns = std::move(columns),
        .data = std::move(data),
        .model = std::make_unique<const Model>(std::move(model)),
        .inference = std::make_unique<const Model>(std::move(inference)),
@@ -246,7 +247,7 @@ ModelTask::ModelTask(Parts parts)
       files_(parts.files),
       export_format_(std::move(parts.export_format)),
       export_dir_(std::move(parts.export_dir)),
-      normalisers_(std::move(parts.normalisers)),
+      columns_(std::move(parts.columns)),
       data_(std::move(parts.data)),
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
@@ -454,7 +455,7 @@ absl::Status ModelTask::Export(int64_t step, const std::vector<TensorRef>& varia
                                .values = std::move(values),
                                .step = step,
                                .format = format,
-                               .normalisers = normalisers_}))
+                               .columns = columns_.get()}))
       .With("spec.trainer.export");
   Log(LogLevel::kInfo, "model exported", {{"format", export_format_}, {"dir", export_dir_}});
   return absl::OkStatus();

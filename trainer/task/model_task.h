@@ -104,7 +104,7 @@ class ModelTask : public TrainingTask {
     FileSystem& files;
     std::string export_format;
     std::string export_dir;
-    std::vector<FeatureColumns::Normaliser> normalisers;  // What an export does to numbers first.
+    std::shared_ptr<const FeatureColumns> columns;  // For an export; null: none, or no columns.
     DataSets data;
     std::unique_ptr<const Model> model;
     std::unique_ptr<const Model> inference;  // The same, as it is evaluated,
@@ -139,7 +139,7 @@ class ModelTask : public TrainingTask {
   const Runtime runtime_;
   FileSystem& files_;
   const std::string export_format_, export_dir_;
-  const std::vector<FeatureColumns::Normaliser> normalisers_;
+  const std::shared_ptr<const FeatureColumns> columns_;
   DataSets data_;
   const std::unique_ptr<const Model> model_;
   const std::unique_ptr<const Model> inference_;

@@ -128,7 +128,8 @@ export function useJobOnce(job: JobRef, enabled = true): Read<JobDetail> {
 }
 
 export function useManifest(job: JobRef, enabled = true): Read<KubeObject> {
-  return useRead<KubeObject>(["manifest", jobKey(job)], `${jobApi(job)}/manifest`, enabled);
+  const { api } = useServices();
+  return useQuery({ ...manifestQuery(api, job), enabled });
 }
 
 type Signalled = { signal: AbortSignal };
