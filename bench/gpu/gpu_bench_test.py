@@ -38,6 +38,7 @@ class GpuBenchTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertTrue(row["clean"], row)
                 self.assertTrue(row["sameBits"])
+                self.assertGreater(row["gradientsInStep"], 0)  # They were compared.
                 # AdamW moves a variable by its rate, however small the gradient: where that is all
                 # but zero, rounding to 8 bits decides in which direction.
                 self.assertLess(row["variables"], 0.5 if name == "GPT-2 bf16" else 0.1)

@@ -7,8 +7,8 @@ ROWS.json is what `gpu_bench rows` wrote. A way is "graph" (the whole step captu
 graph, and launched) or "compiled" (torch.compile, mode "reduce-overhead", which makes CUDA graphs
 of its own, and a fused optimizer); "eager" is for tests on a processor. Both sides have their data
 on the host as bytes or ids, copy a batch in each step, keep batch normalization in training, and
-compute in the precision that is named: float32 without TF32, or bfloat16 by torch.autocast. In
-favour of PyTorch: its batches lie ready in pinned memory, and it reads a loss only after a round.
+compute in the precision that is named: float32 without TF32, TF32, or bfloat16 by torch.autocast.
+In favour of PyTorch: its batches lie ready in pinned memory, and it reads a loss only after a round.
 """
 
 import argparse
@@ -46,7 +46,8 @@ class Steps:
 
     def __init__(self, row, way, device):
         torch.manual_seed(1)
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        tf32 = row["precision"] == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
         torch.backends.cudnn.benchmark = True
         self.device, self.on_gpu = device, device != "cpu"
         self.bfloat16 = row["precision"] == "bfloat16"

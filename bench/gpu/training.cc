@@ -106,13 +106,30 @@ size_t Training::parameters() const {
   return count;
 }
 
-absl::StatusOr<std::vector<std::vector<float>>> Training::Variables() const {
-  std::vector<std::vector<float>> values;
+absl::StatusOr<Training::Values> Training::Variables() const {
+  Values values;
   for (size_t i = 0; i < session_->variables().size(); ++i) {
     values.emplace_back(session_->variables()[i].count);
     RETURN_IF_ERROR(session_->variable(i).Read(std::span<float>(values.back())));
   }
   return values;
+}
+
+absl::StatusOr<Training::Values> Training::Gradients() const {
+  Values values;
+  for (size_t i = 0; i < session_->variables().size(); ++i) {
+    if (!session_->variables()[i].trainable) continue;
+    values.emplace_back(session_->variables()[i].count);
+    RETURN_IF_ERROR(session_->gradient(i).Read(std::span<float>(values.back())));
+  }
+  return values;
+}
+
+absl::Status Training::SetVariables(const Values& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    RETURN_IF_ERROR(session_->variable(i).Write(std::span<const float>(values[i])));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace taas::bench

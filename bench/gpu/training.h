@@ -39,7 +39,11 @@ class Training {
   absl::Status Finish();
   float loss() const { return session_->loss(); }
   size_t parameters() const;  // That are trained.
-  absl::StatusOr<std::vector<std::vector<float>>> Variables() const;
+  using Values = std::vector<std::vector<float>>;
+  // After Finish.
+  absl::StatusOr<Values> Variables() const;
+  absl::StatusOr<Values> Gradients() const;  // Of the last step, in the order of variables.
+  absl::Status SetVariables(const Values& values);
 
  private:
   struct Batch {
