@@ -92,9 +92,9 @@ double GradientsApart(const Training::Values& got, const Training::Values& wante
 }
 
 struct InStep {
-  double loss = 0;       // The largest of all steps.
-  double gradients = 0;  // The median: an activation that rounding moves across a ReLU's kink changes
-                         // the gradients of one step.
+  double loss = 0;  // The largest of all steps.
+  // The median: an activation that rounding moves across a ReLU's kink changes those of one step.
+  double gradients = 0;
 };
 
 // Each step there begins with the variables with which it begins here, so that what rounding makes

@@ -8,7 +8,7 @@ graph, and launched) or "compiled" (torch.compile, mode "reduce-overhead", which
 of its own, and a fused optimizer); "eager" is for tests on a processor. Both sides have their data
 on the host as bytes or ids, copy a batch in each step, keep batch normalization in training, and
 compute in the precision that is named: float32 without TF32, TF32, or bfloat16 by torch.autocast.
-In favour of PyTorch: its batches lie ready in pinned memory, and it reads a loss only after a round.
+In favour of PyTorch: its batches lie ready in pinned memory, and it reads a loss once a round.
 """
 
 import argparse

@@ -1,5 +1,8 @@
 #include "trainer/graph/fusion.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace taas {
@@ -41,6 +44,41 @@ void FusePool(const std::vector<Node>& nodes, const Readers& readers, Node* relu
   relu->attributes = pool.attributes;
 }
 
+bool IsKept(std::span<const Value> kept, Value value) {
+  return std::ranges::count(kept, value) > 0;
+}
+
+// The normalization that this Relu alone reads becomes both, in its place; the Relu's readers read
+// it there.
+void FuseNormRelu(std::vector<Node>& nodes, std::span<const Value> kept,
+                  const std::function<bool(const Node&)>& can_run, Value relu) {
+  const Node& of = nodes[static_cast<size_t>(relu.node)];
+  const Value y = of.inputs[0];
+  Node& norm = nodes[static_cast<size_t>(y.node)];
+  if (norm.op != "BatchNorm" || y.output != 0 || norm.device != of.device) return;
+  if (IsKept(kept, y) || IsKept(kept, relu)) return;
+  int64_t readers = 0;  // The moments have others.
+  for (const Node& node : nodes) readers += std::ranges::count(node.inputs, y);
+  Node merged = norm;
+  merged.op = "BatchNormRelu";
+  if (readers != 1 || !can_run(merged)) return;
+  norm = std::move(merged);
+  for (Node& node : nodes) std::ranges::replace(node.inputs, relu, y);
+}
+
+// The gradient of such a one, which alone reads that of the Relu.
+void FuseNormReluGrad(const std::vector<Node>& nodes, const Readers& readers, Node* grad) {
+  const size_t relu_id = static_cast<size_t>(grad->inputs[0].node);
+  const Node& relu = nodes[relu_id];
+  if (relu.op != "ReluGrad" || readers[relu_id] != 1 || relu.device != grad->device) return;
+  const Value y = relu.inputs[1];
+  const Node& norm = nodes[static_cast<size_t>(y.node)];
+  if (norm.op != "BatchNormRelu" || y.output != 0 || grad->inputs[3] != Value{y.node, 1}) return;
+  grad->op = "BatchNormReluGrad";
+  grad->inputs[0] = relu.inputs[0];
+  grad->inputs.push_back(norm.inputs[2]);
+}
+
 }  // namespace
 
 void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
@@ -50,9 +88,14 @@ void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
     for (const Value input : node.inputs) ++readers[static_cast<size_t>(input.node)];
   }
   for (const Value value : kept) ++readers[static_cast<size_t>(value.node)];
-  for (Node& node : *nodes) {
+  for (size_t id = 0; id < nodes->size(); ++id) {
+    Node& node = (*nodes)[id];
     Node merged = node;
-    if (node.op == "Relu") FuseRelu(*nodes, readers, &merged);
+    if (node.op == "Relu") {
+      FuseRelu(*nodes, readers, &merged);
+      FuseNormRelu(*nodes, kept, can_run, {static_cast<NodeId>(id), 0});
+    }
+    if (node.op == "BatchNormGrad") FuseNormReluGrad(*nodes, readers, &merged);
     if (node.op == "ReluGrad") FusePool(*nodes, readers, &merged);
     if (node.op == "AddN") FuseL2(*nodes, readers, &merged);
     if (merged.op != node.op && can_run(merged)) node = std::move(merged);

@@ -108,5 +108,74 @@ TEST_F(FusePoolTest, AGradientWithAnotherReaderStays) {
   EXPECT_EQ(Fused(relu_).op, "ReluGrad");
 }
 
+class FuseNormTest : public testing::Test {
+ protected:
+  FuseNormTest() {
+    x_ = graph_.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 4})});
+    scale_ = graph_.Variable("scale", Shape({4}), Initializer::Zeros());
+    offset_ = graph_.Variable("offset", Shape({4}), Initializer::Zeros());
+    norm_ = graph_.Add("BatchNorm", "norm", {x_, scale_, offset_}, {{"epsilon", 0.5}});
+    graph_.Add("MovingAverage", "average", {scale_, Moment(1)}, {{"decay", 0.9}});
+    relu_ = graph_.Add("Relu", "relu", {norm_});
+    y_ = graph_.Add("Tanh", "y", {relu_});
+    dy_ = graph_.Add("Tanh", "dy", {y_});
+    relu_grad_ = graph_.Add("ReluGrad", "reluGrad", {dy_, relu_});
+    grad_ = graph_.Add("BatchNormGrad", "grad", {relu_grad_, x_, scale_, Moment(1), Moment(2)},
+                       {{"epsilon", 0.5}});
+  }
+
+  Value Moment(int i) const { return {norm_.node, i}; }
+  void Fuse(const std::vector<Value>& kept = {}) {
+    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    nodes_ = graph_.nodes();
+    FuseNodes(&nodes_, kept);
+  }
+  const Node& At(Value value) const { return nodes_[static_cast<size_t>(value.node)]; }
+
+  Graph graph_;
+  Value x_, scale_, offset_, norm_, relu_, y_, dy_, relu_grad_, grad_;
+  std::vector<Node> nodes_;
+};
+
+TEST_F(FuseNormTest, AReluBehindItIsPartOfTheNormalizationAndOfItsGradient) {
+  Fuse();
+  EXPECT_EQ(At(norm_).op, "BatchNormRelu");
+  EXPECT_EQ(At(norm_).inputs, graph_.node(norm_).inputs);
+  EXPECT_EQ(At(norm_).attributes.Number("epsilon"), 0.5);
+  EXPECT_EQ(At(y_).inputs, std::vector<Value>{norm_});  // Where the Relu's readers read now.
+  EXPECT_EQ(At(grad_).op, "BatchNormReluGrad");
+  EXPECT_EQ(At(grad_).inputs,
+            (std::vector<Value>{dy_, x_, scale_, Moment(1), Moment(2), offset_}));
+}
+
+TEST_F(FuseNormTest, ANormalizationWithAnotherReaderStays) {
+  graph_.Add("Tanh", "other", {norm_});
+  Fuse();
+  EXPECT_EQ(At(norm_).op, "BatchNorm");
+  EXPECT_EQ(At(grad_).op, "BatchNormGrad");
+}
+
+TEST_F(FuseNormTest, WhatIsKeptStays) {
+  for (const Value kept : {norm_, relu_}) {
+    Fuse({kept});
+    EXPECT_EQ(At(norm_).op, "BatchNorm");
+  }
+}
+
+TEST_F(FuseNormTest, AGradientOfTheReluWithAnotherReaderStays) {
+  graph_.Add("Tanh", "other", {relu_grad_});
+  Fuse();
+  EXPECT_EQ(At(norm_).op, "BatchNormRelu");
+  EXPECT_EQ(At(grad_).op, "BatchNormGrad");
+  EXPECT_EQ(At(relu_grad_).inputs, (std::vector<Value>{dy_, norm_}));
+}
+
+TEST_F(FuseNormTest, WithoutAKernelNothingIsMerged) {
+  nodes_ = graph_.nodes();
+  FuseNodes(&nodes_, {}, [](const Node&) { return false; });
+  EXPECT_EQ(At(norm_).op, "BatchNorm");
+  EXPECT_EQ(At(y_).inputs, std::vector<Value>{relu_});
+}
+
 }  // namespace
 }  // namespace taas

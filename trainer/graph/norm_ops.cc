@@ -96,6 +96,19 @@ void AddNormOps(OpRegistry* ops) {
                 .attributes = {epsilon},
                 .infer = InferBatchNormGrad,
                 .cost = ElementwiseCost(9)});
+  // Made by fusion.h.
+  MustAdd(ops, {.name = "BatchNormRelu",
+                .inputs_min = 3,
+                .inputs_max = 3,
+                .attributes = {epsilon},
+                .infer = InferBatchNorm,
+                .cost = ElementwiseCost(8)});
+  MustAdd(ops, {.name = "BatchNormReluGrad",
+                .inputs_min = 6,
+                .inputs_max = 6,
+                .attributes = {epsilon},
+                .infer = InferBatchNormGrad,
+                .cost = ElementwiseCost(12)});
   MustAdd(ops, {.name = "BatchNormInference",
                 .inputs_min = 5,
                 .inputs_max = 5,

@@ -54,6 +54,9 @@
 //   BatchNorm(x, scale, offset) {epsilon 0.001}              [0] y, and per channel, the last axis:
 //       [1] mean, [2] variance, [3] unbiased variance of the batch
 //   BatchNormGrad(dy, x, scale, mean, variance) {epsilon}    [0] dx, [1] dscale, [2] doffset
+//   BatchNormRelu(x, scale, offset) {epsilon}                as BatchNorm, [0] Relu(y)
+//   BatchNormReluGrad(dy, x, scale, mean, variance, offset) {epsilon}
+//       BatchNormGrad(ReluGrad(dy, BatchNormRelu(x, …)), x, …)
 //   BatchNormInference(x, scale, offset, mean, variance) {epsilon}
 //   MovingAverage(average, x) {decay}                        average - (1 - decay)(average - x)
 //   Dropout(x) {rate, stream ""}                             zeros at random, others / (1 - rate);

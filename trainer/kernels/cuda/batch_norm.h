@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "trainer/kernels/cuda/channel_tiles.h"
+#include "trainer/kernels/cuda/norm_sums.h"
 
 namespace taas::cuda {
 
@@ -27,29 +28,24 @@ struct MomentsParams {
   ChannelTiles tiles;
 };
 
-// y = scale · (x - mean) / √(variance + epsilon) + offset.
+// y = norm of x; with `relu` the larger of that and 0, and NaN stays.
 struct NormalizeParams {
   const float* x;
-  const float* mean;
-  const float* variance;
-  const float* scale;
-  const float* offset;
   float* y;
-  float epsilon;
+  ChannelNorm norm;
+  bool relu;
   ChannelTiles tiles;
 };
 
-// dx = scale / deviation · (dy - doffset / rows - z · dscale / rows), z = (x - mean) / deviation.
+// dx = scale / deviation · (dy - doffset / rows - z · dscale / rows), z = (x - mean) / deviation; dy
+// is 0 where the norm is at most 0, unless that has no offset.
 struct NormalizeGradParams {
   const float* dy;
   const float* x;
-  const float* scale;
-  const float* mean;
-  const float* variance;
+  ChannelNorm norm;
   const float* dscale;
   const float* doffset;
   float* dx;
-  float epsilon;
   ChannelTiles tiles;
 };
 

@@ -1,6 +1,7 @@
 #include "trainer/kernels/cuda/batch_norm_ops.h"
 
 #include "operator/base/status.h"
+#include "trainer/kernels/cuda/by_fours.h"
 #include "trainer/kernels/cuda/launch.h"
 #include "trainer/kernels/cuda/teams.h"
 
@@ -11,76 +12,95 @@ float EpsilonOf(const KernelSpec& spec) {
   return static_cast<float>(spec.attributes.Number("epsilon"));
 }
 
-absl::StatusOr<Kernel> BatchNorm(const KernelSpec& spec) {
-  const ChannelTiles tiles = TilesOf(RowsOf(spec.inputs[0].shape));
-  const auto run = [tiles, epsilon = EpsilonOf(spec)](const KernelCall& call) -> absl::Status {
-    auto* const parts = static_cast<float*>(call.scratch);
-    RETURN_IF_ERROR(Launch(call, kMomentPartsKernel, TileGrid(tiles, tiles.splits),
-                           {.x = call.in(0), .parts = parts, .tiles = tiles}));
-    RETURN_IF_ERROR(Launch(call, kMomentsKernel, TileGrid(tiles, 1),
-                           {.parts = parts,
-                            .mean = call.out(1),
-                            .variance = call.out(2),
-                            .unbiased = call.out(3),
-                            .tiles = tiles}));
-    return Launch(call, kNormalizeKernel, TilePassGrid(tiles),
-                  {.x = call.in(0),
-                   .mean = call.out(1),
-                   .variance = call.out(2),
-                   .scale = call.in(1),
-                   .offset = call.in(2),
-                   .y = call.out(0),
-                   .epsilon = epsilon,
-                   .tiles = tiles});
+KernelFactory BatchNorm(bool relu) {
+  return [relu](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
+    const Rows x = RowsOf(spec.inputs[0].shape);
+    const auto run = [x, relu, epsilon = EpsilonOf(spec)](const KernelCall& call) -> absl::Status {
+      const ChannelTiles tiles =
+          TilesOf(x, ByFours({call.in(0), call.in(1), call.in(2), call.out(0), call.out(1),
+                              call.out(2), call.out(3)}));
+      const ChannelTiles joining = JoiningTiles(tiles);
+      auto* const parts = static_cast<float*>(call.scratch);
+      RETURN_IF_ERROR(Launch(call, kMomentPartsKernel, TileGrid(tiles, tiles.splits),
+                             {.x = call.in(0), .parts = parts, .tiles = tiles}));
+      RETURN_IF_ERROR(Launch(call, kMomentsKernel, TileGrid(joining, 1),
+                             {.parts = parts,
+                              .mean = call.out(1),
+                              .variance = call.out(2),
+                              .unbiased = call.out(3),
+                              .tiles = joining}));
+      return Launch(call, kNormalizeKernel, TilePassGrid(tiles),
+                    {.x = call.in(0),
+                     .y = call.out(0),
+                     .norm = {.mean = call.out(1),
+                              .variance = call.out(2),
+                              .scale = call.in(1),
+                              .offset = call.in(2),
+                              .epsilon = epsilon},
+                     .relu = relu,
+                     .tiles = tiles});
+    };
+    return Kernel{.run = run, .scratch_bytes = TilePartsBytes(x)};
   };
-  return Kernel{.run = run, .scratch_bytes = TilePartsBytes(tiles)};
 }
 
-// inputs: dy, x, scale, mean, variance.
-absl::StatusOr<Kernel> BatchNormGrad(const KernelSpec& spec) {
-  const ChannelTiles tiles = TilesOf(RowsOf(spec.inputs[1].shape));
-  const auto run = [tiles, epsilon = EpsilonOf(spec)](const KernelCall& call) -> absl::Status {
-    auto* const parts = static_cast<float*>(call.scratch);
-    RETURN_IF_ERROR(Launch(call, kNormSumPartsKernel, TileGrid(tiles, tiles.splits),
-                           {.dy = call.in(0),
-                            .x = call.in(1),
-                            .mean = call.in(3),
-                            .inverse = nullptr,
-                            .parts = parts,
-                            .tiles = tiles}));
-    RETURN_IF_ERROR(Launch(call, kNormSumsKernel, TileGrid(tiles, 1),
-                           {.parts = parts,
-                            .variance = call.in(4),
-                            .dscale = call.out(1),
-                            .doffset = call.out(2),
-                            .epsilon = epsilon,
-                            .tiles = tiles}));
-    return Launch(call, kNormalizeGradKernel, TilePassGrid(tiles),
-                  {.dy = call.in(0),
-                   .x = call.in(1),
-                   .scale = call.in(2),
-                   .mean = call.in(3),
-                   .variance = call.in(4),
-                   .dscale = call.out(1),
-                   .doffset = call.out(2),
-                   .dx = call.out(0),
-                   .epsilon = epsilon,
-                   .tiles = tiles});
+// inputs: dy, x, scale, mean, variance, and behind a Relu offset.
+KernelFactory BatchNormGrad(bool relu) {
+  return [relu](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
+    const Rows x = RowsOf(spec.inputs[1].shape);
+    const auto run = [x, relu, epsilon = EpsilonOf(spec)](const KernelCall& call) -> absl::Status {
+      const ChannelNorm norm{.mean = call.in(3),
+                             .variance = call.in(4),
+                             .scale = call.in(2),
+                             .offset = relu ? call.in(5) : nullptr,
+                             .epsilon = epsilon};
+      const ChannelTiles tiles =
+          TilesOf(x, ByFours({call.in(0), call.in(1), norm.mean, norm.variance, norm.scale,
+                              norm.offset, call.out(0), call.out(1), call.out(2)}));
+      const ChannelTiles joining = JoiningTiles(tiles);
+      auto* const parts = static_cast<float*>(call.scratch);
+      RETURN_IF_ERROR(Launch(call, kNormSumPartsKernel, TileGrid(tiles, tiles.splits),
+                             {.dy = call.in(0),
+                              .x = call.in(1),
+                              .mean = norm.mean,
+                              .inverse = nullptr,
+                              .relu = norm,
+                              .parts = parts,
+                              .tiles = tiles}));
+      RETURN_IF_ERROR(Launch(call, kNormSumsKernel, TileGrid(joining, 1),
+                             {.parts = parts,
+                              .variance = norm.variance,
+                              .dscale = call.out(1),
+                              .doffset = call.out(2),
+                              .epsilon = epsilon,
+                              .tiles = joining}));
+      return Launch(call, kNormalizeGradKernel, TilePassGrid(tiles),
+                    {.dy = call.in(0),
+                     .x = call.in(1),
+                     .norm = norm,
+                     .dscale = call.out(1),
+                     .doffset = call.out(2),
+                     .dx = call.out(0),
+                     .tiles = tiles});
+    };
+    return Kernel{.run = run, .scratch_bytes = TilePartsBytes(x)};
   };
-  return Kernel{.run = run, .scratch_bytes = TilePartsBytes(tiles)};
 }
 
 absl::StatusOr<Kernel> BatchNormInference(const KernelSpec& spec) {
-  const ChannelTiles tiles = TilesOf(RowsOf(spec.inputs[0].shape));
-  return Kernel{.run = [tiles, epsilon = EpsilonOf(spec)](const KernelCall& call) {
+  const Rows x = RowsOf(spec.inputs[0].shape);
+  return Kernel{.run = [x, epsilon = EpsilonOf(spec)](const KernelCall& call) {
+    const ChannelTiles tiles = TilesOf(x, ByFours({call.in(0), call.in(1), call.in(2), call.in(3),
+                                                   call.in(4), call.out()}));
     return Launch(call, kNormalizeKernel, TilePassGrid(tiles),
                   {.x = call.in(0),
-                   .mean = call.in(3),
-                   .variance = call.in(4),
-                   .scale = call.in(1),
-                   .offset = call.in(2),
                    .y = call.out(0),
-                   .epsilon = epsilon,
+                   .norm = {.mean = call.in(3),
+                            .variance = call.in(4),
+                            .scale = call.in(1),
+                            .offset = call.in(2),
+                            .epsilon = epsilon},
+                   .relu = false,
                    .tiles = tiles});
   }};
 }
@@ -88,8 +108,10 @@ absl::StatusOr<Kernel> BatchNormInference(const KernelSpec& spec) {
 }  // namespace
 
 void AddBatchNormKernels(KernelRegistry* kernels) {
-  kernels->Add("BatchNorm", kGpu, DType::kFloat32, BatchNorm);
-  kernels->Add("BatchNormGrad", kGpu, DType::kFloat32, BatchNormGrad);
+  kernels->Add("BatchNorm", kGpu, DType::kFloat32, BatchNorm(false));
+  kernels->Add("BatchNormGrad", kGpu, DType::kFloat32, BatchNormGrad(false));
+  kernels->Add("BatchNormRelu", kGpu, DType::kFloat32, BatchNorm(true));
+  kernels->Add("BatchNormReluGrad", kGpu, DType::kFloat32, BatchNormGrad(true));
   kernels->Add("BatchNormInference", kGpu, DType::kFloat32, BatchNormInference);
 }
 

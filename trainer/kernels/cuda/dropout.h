@@ -18,6 +18,7 @@ struct DropoutParams {
   int64_t count;
   uint64_t layer;  // Of the session's seed and the layer's name.
   float rate;
+  bool by_fours;  // places.h.
 };
 
 }  // namespace taas::cuda

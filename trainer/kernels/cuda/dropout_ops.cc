@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "operator/base/hash.h"
+#include "trainer/kernels/cuda/by_fours.h"
 #include "trainer/kernels/cuda/launch.h"
 
 namespace taas::cuda {
@@ -14,13 +15,14 @@ absl::StatusOr<Kernel> Dropout(const KernelSpec& spec) {
   const std::string_view stream = spec.attributes.Text("stream");
   const uint64_t layer = spec.seed ^ StableHash(stream.empty() ? spec.name : stream);
   return Kernel{.run = [n, rate, layer](const KernelCall& call) {
-    return Launch(call, kDropoutKernel, ForElements(n),
+    return Launch(call, kDropoutKernel, ForElements(n, 4),
                   {.block = call.block,
                    .x = call.in(0),
                    .y = call.out(),
                    .count = n,
                    .layer = layer,
-                   .rate = rate});
+                   .rate = rate,
+                   .by_fours = ByFours({call.in(0), call.out()})});
   }};
 }
 

@@ -23,6 +23,9 @@ TEST(DropoutTest, IsItsTwin) {
     in_place.in_place = {0};
     ExpectTwin(in_place);
   }
+  OpCase behind = Dropped(300, 0.5);
+  behind.behind = 4;
+  ExpectTwin(behind);
   for (const double rate : {0.0, 0.999}) ExpectTwin(Dropped(500, rate));
 }
 
@@ -38,10 +41,10 @@ TEST(DropoutTest, DrawsByTheLayerTheSeedAndTheStep) {
   }
 }
 
-// And the step for each thread.
+// And the step for each of 256 threads.
 TEST(DropoutTest, MovesEachElementOnce) {
   EXPECT_EQ(CostsOf(Dropped(1'000, 0)),
-            (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 12'000, .written_bytes = 4'000}));
+            (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 6'048, .written_bytes = 4'000}));
 }
 
 }  // namespace

@@ -2,15 +2,17 @@
 //
 // A warp copies a row. For the gradient, uses (row, position) are sorted, tiles of 256 by counting
 // how many are less, then runs by merging: a thread finds each one's place in the other run by
-// bisection, so a launch merges all pairs of runs, and log2(n / 256) launches sort. Then one block
-// lists the rows, and a warp adds up 32 columns of a row: no two warps write one element, each sum
-// has one order, no atomics on floats. 8 bytes per element of dy or y; sorting moves 16 bytes per
-// id and pass, which is little beside rows of a hundred floats.
+// bisection, so a launch merges all pairs of runs, and log2(n / 256) launches sort. Then each tile
+// counts the rows that begin in it, and lists them behind those of the tiles before; and a warp
+// adds up 32 columns of a row, or 32 times four (places.h): no two warps write one element, each
+// sum has one order, no atomics on floats. 8 bytes per element of dy or y; sorting moves 16 bytes
+// per id and pass, which is little beside rows of a hundred floats.
 
 #include "trainer/kernels/cuda/embedding.h"
 
 #include "trainer/kernels/cuda/block_sums.h"
 #include "trainer/kernels/cuda/kernels.h"
+#include "trainer/kernels/cuda/places.h"
 
 using namespace taas;
 using namespace taas::cuda;
@@ -47,38 +49,88 @@ __device__ int64_t LessThan(RowUse use, const RowUse* run, int64_t count) {
   return low;
 }
 
-// Calls `visit(row, column)` for all of `rows` rows, 32 columns of one by a warp at a time.
-template <typename Visit>
+// Calls `visit(row, column)` for all of `rows` rows, a warp's lanes side by side, a V's columns
+// each.
+template <typename V, typename Visit>
 __device__ void ForRowParts(int64_t rows, int64_t width, const Visit& visit) {
-  const int64_t parts = (width + kWarpThreads - 1) / kWarpThreads;
+  constexpr int64_t kColumns = sizeof(V) / sizeof(float);
+  const int64_t parts = (width + kWarpThreads * kColumns - 1) / (kWarpThreads * kColumns);
   const int64_t warps = int64_t{gridDim.x} * kWarpsOfBlock;
   const int64_t lane = threadIdx.x % kWarpThreads;
   for (int64_t i = TeamRow<kWarpThreads>(); i < rows * parts; i += warps) {
     const int64_t row = i / parts;
-    const int64_t column = (i - row * parts) * kWarpThreads + lane;
+    const int64_t column = ((i - row * parts) * kWarpThreads + lane) * kColumns;
     if (column < width) visit(row, column);
   }
+}
+
+template <typename V>
+__device__ void AddRows(const AddRowsParams& p) {
+  const int64_t width = p.lookups.width;
+  ForRowParts<V>(*p.rows_count, width, [&](int64_t i, int64_t column) {
+    V sum = {};
+    for (int32_t at = p.begins[i]; at < p.begins[i + 1]; ++at) {
+      const auto position = static_cast<int64_t>(p.uses[at] & 0xffffffff);
+      const Lookup& lookup = LookupOf(p.lookups, position);
+      const Place<V> from{(position - lookup.first) * width + column};
+      sum = Each(Plus(), sum, from.Load(lookup.dy));
+    }
+    Place<V>{p.rows[i] * width + column}.Store(p.table, sum);
+  });
+}
+
+template <typename V>
+__device__ void CopyRow(const EmbeddingParams& p, int64_t i, int64_t id) {
+  constexpr int64_t kColumns = sizeof(V) / sizeof(float);
+  for (int64_t c = threadIdx.x % kWarpThreads * kColumns; c < p.width;
+       c += kWarpThreads * kColumns) {
+    Place<V>{i * p.width + c}.Store(p.y, Place<V>{id * p.width + c}.Load(p.table));
+  }
+}
+
+// How many rows begin in a tile, and how many of them before this thread's use.
+struct Begins {
+  bool any;   // One begins here, be it that of the ids which the table has not.
+  bool row;   // One of the table does.
+  int before;
+  int of_tile;
+};
+
+// By all threads of a block, whose tile it is.
+__device__ Begins BeginsOf(const RowUse* uses, int64_t count, int* warps) {
+  const int64_t i = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
+  const unsigned lane = threadIdx.x % kWarpThreads, warp = threadIdx.x / kWarpThreads;
+  const unsigned row = i < count ? RowOf(uses[i]) : kNoRow;
+  Begins begins{};
+  begins.any = i < count && (i == 0 || row != RowOf(uses[i - 1]));
+  begins.row = begins.any && row != kNoRow;
+  const unsigned mine = __ballot_sync(kAllLanes, begins.row);
+  if (lane == 0) warps[warp] = __popc(mine);
+  __syncthreads();
+  begins.before = __popc(mine & ((1u << lane) - 1));
+  for (unsigned other = 0; other < kWarpsOfBlock; ++other) {
+    if (other < warp) begins.before += warps[other];
+    begins.of_tile += warps[other];
+  }
+  return begins;
 }
 
 }  // namespace
 
 extern "C" __global__ void AddRowsKernel(const AddRowsParams p) {
-  const int64_t width = p.lookups.width;
-  ForRowParts(*p.rows_count, width, [&](int64_t i, int64_t column) {
-    float sum = 0;
-    for (int32_t at = p.begins[i]; at < p.begins[i + 1]; ++at) {
-      const auto position = static_cast<int64_t>(p.uses[at] & 0xffffffff);
-      const Lookup& lookup = LookupOf(p.lookups, position);
-      sum += lookup.dy[(position - lookup.first) * width + column];
-    }
-    p.table[p.rows[i] * width + column] = sum;
-  });
+  p.by_fours ? AddRows<float4>(p) : AddRows<float>(p);
 }
 
 extern "C" __global__ void ClearRowsKernel(const ClearRowsParams p) {
-  ForRowParts(*p.rows_count, p.width, [&](int64_t i, int64_t column) {
+  ForRowParts<float>(*p.rows_count, p.width, [&](int64_t i, int64_t column) {
     p.table[p.rows[i] * p.width + column] = 0;
   });
+}
+
+extern "C" __global__ void CountRowsKernel(const CountRowsParams p) {
+  __shared__ int warps[kWarpsOfBlock];
+  const Begins begins = BeginsOf(p.uses, p.count, warps);
+  if (threadIdx.x == 0) p.rows_of_tiles[blockIdx.x] = begins.of_tile;
 }
 
 extern "C" __global__ void EmbeddingKernel(const EmbeddingParams p) {
@@ -91,36 +143,27 @@ extern "C" __global__ void EmbeddingKernel(const EmbeddingParams p) {
   if (i >= p.count) return;  // The last block's warps may have none.
   const int64_t id = p.ids[i];
   if (id < 0 || id >= p.rows) return;  // It is no place in memory.
-  for (int64_t c = threadIdx.x % kWarpThreads; c < p.width; c += kWarpThreads) {
-    p.y[i * p.width + c] = p.table[id * p.width + c];
-  }
+  p.by_fours ? CopyRow<float4>(p, i, id) : CopyRow<float>(p, i, id);
 }
 
-// A row begins where another one was before; those of all threads before are counted by warps, then
-// over warps, tile by tile.
 extern "C" __global__ void ListRowsKernel(const ListRowsParams p) {
   __shared__ int warps[kWarpsOfBlock];
-  const unsigned lane = threadIdx.x % kWarpThreads, warp = threadIdx.x / kWarpThreads;
-  int listed = 0;
-  for (int64_t tile = 0; tile < p.count; tile += kBlockThreads) {
-    const int64_t i = tile + threadIdx.x;
-    const unsigned row = i < p.count ? RowOf(p.uses[i]) : kNoRow;
-    const bool begins = i < p.count && (i == 0 || row != RowOf(p.uses[i - 1]));
-    const bool counts = begins && row != kNoRow;
-    const unsigned mine = __ballot_sync(kAllLanes, counts);
-    if (lane == 0) warps[warp] = __popc(mine);
-    __syncthreads();
-    int at = listed + __popc(mine & ((1u << lane) - 1));
-    for (unsigned before = 0; before < kWarpsOfBlock; ++before) {
-      if (before < warp) at += warps[before];
-      listed += warps[before];
-    }
-    if (counts) p.rows[at] = static_cast<int32_t>(row);
-    // The end of the last row's uses, too: that of the ids which the table has not.
-    if (begins) p.begins[at] = static_cast<int32_t>(i);
-    __syncthreads();
+  __shared__ int earlier;
+  if (threadIdx.x == 0) earlier = 0;
+  const Begins begins = BeginsOf(p.uses, p.count, warps);
+  int mine = 0;
+  for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += kBlockThreads) {
+    mine += p.rows_of_tiles[tile];
   }
-  if (threadIdx.x != 0) return;
+  if (mine > 0) atomicAdd(&earlier, mine);  // Of whole numbers: any order gives the same.
+  __syncthreads();
+  const int at = earlier + begins.before;
+  const int64_t i = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
+  if (begins.row) p.rows[at] = static_cast<int32_t>(RowOf(p.uses[i]));
+  // The end of the last row's uses, too: that of the ids which the table has not.
+  if (begins.any) p.begins[at] = static_cast<int32_t>(i);
+  if (threadIdx.x != 0 || blockIdx.x + 1 != gridDim.x) return;
+  const int listed = earlier + begins.of_tile;
   *p.rows_count = listed;
   const bool all = p.count == 0 || RowOf(p.uses[p.count - 1]) != kNoRow;
   if (all) p.begins[listed] = static_cast<int32_t>(p.count);

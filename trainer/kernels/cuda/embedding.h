@@ -19,6 +19,7 @@ struct EmbeddingParams {
   int64_t count;
   int64_t rows;
   int64_t width;
+  bool by_fours;  // places.h.
   ReportTo report;
 };
 
@@ -60,10 +61,19 @@ struct MergeUsesParams {
   int64_t run;
 };
 
+// rows_of_tiles[i] = how many rows begin in the i-th tile of as many uses as a block has threads.
+struct CountRowsParams {
+  const RowUse* uses;
+  int32_t* rows_of_tiles;
+  int64_t count;
+};
+
 // rows = those that are used, ascending, each once; begins[i] = the first of the uses of row i, and
-// behind the last row's the end of its uses; *rows_count = how many rows. One block.
+// behind the last row's the end of its uses; *rows_count = how many rows. A block for each tile,
+// and one where there is none.
 struct ListRowsParams {
   const RowUse* uses;
+  const int32_t* rows_of_tiles;
   int32_t* rows;
   int32_t* rows_count;
   int32_t* begins;
@@ -86,6 +96,7 @@ struct AddRowsParams {
   const int32_t* rows_count;
   const int32_t* begins;
   float* table;
+  bool by_fours;  // places.h.
 };
 
 // Of a tile that is sorted by counting: each thread looks at all others'.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/kernels/cuda/by_fours.h"
 #include "trainer/kernels/cuda/launch.h"
 #include "trainer/kernels/cuda/teams.h"
 
@@ -26,6 +27,7 @@ absl::StatusOr<Kernel> Embedding(const KernelSpec& spec) {
                    .count = count,
                    .rows = table.rows,
                    .width = table.columns,
+                   .by_fours = table.columns % 4 == 0 && ByFours({call.in(0), call.out()}),
                    .report = {call.block, call.index}});
   }};
 }
@@ -34,13 +36,16 @@ absl::StatusOr<Kernel> Embedding(const KernelSpec& spec) {
 struct RowSums {
   Lookups lookups;
 
-  // Two arrays of uses, from one to the other; where each row's begin; and of what has no outputs
-  // for them, the rows and their number.
+  // Two arrays of uses, from one to the other; where each row's begin; how many begin in each tile;
+  // and of what has no outputs for them, the rows and their number.
   size_t ids() const { return static_cast<size_t>(lookups.count); }
   size_t begins_at() const { return 2 * ids() * sizeof(RowUse); }
-  size_t rows_at() const { return begins_at() + (ids() + 1) * sizeof(int32_t); }
+  size_t tiles_at() const { return begins_at() + (ids() + 1) * sizeof(int32_t); }
+  size_t rows_at() const { return tiles_at() + tiles().x * sizeof(int32_t); }
   size_t bytes() const { return rows_at() + (ids() + 1) * sizeof(int32_t); }
 
+  // One of no ids, too.
+  Grid tiles() const { return ForTeams(std::max<int64_t>(1, lookups.count), kBlockThreads); }
   Grid grid() const {
     const int64_t parts = (lookups.width + kWarpThreads - 1) / kWarpThreads;
     Grid grid = ForTeams(std::min(lookups.count, lookups.rows) * parts, kWarpsOfBlock);
@@ -57,8 +62,10 @@ absl::Status RowSums::Run(const KernelCall& call, int32_t* rows, int32_t* rows_c
   RowUse* other = uses + lookups.count;
   auto* const begins = reinterpret_cast<int32_t*>(scratch + begins_at());
   TileUsesParams tiles{.lookups = lookups, .uses = uses, .report = {call.block, call.index}};
+  bool by_fours = lookups.width % 4 == 0 && ByFours({call.out(0)});
   for (int i = 0; i < lookups.lookups_count; ++i) {
     const auto at = 2 * static_cast<size_t>(i);
+    by_fours = by_fours && ByFours({call.in(at)});
     tiles.lookups.lookups[i].dy = call.in(at);
     tiles.lookups.lookups[i].ids = call.in_int64(at + 1);
   }
@@ -70,8 +77,13 @@ absl::Status RowSums::Run(const KernelCall& call, int32_t* rows, int32_t* rows_c
                            {.from = uses, .to = other, .count = lookups.count, .run = run}));
     std::swap(uses, other);
   }
-  RETURN_IF_ERROR(Launch(call, kListRowsKernel, {.threads = kBlockThreads},
+  auto* const rows_of_tiles = reinterpret_cast<int32_t*>(scratch + tiles_at());
+  RETURN_IF_ERROR(
+      Launch(call, kCountRowsKernel, this->tiles(),
+             {.uses = uses, .rows_of_tiles = rows_of_tiles, .count = lookups.count}));
+  RETURN_IF_ERROR(Launch(call, kListRowsKernel, this->tiles(),
                          {.uses = uses,
+                          .rows_of_tiles = rows_of_tiles,
                           .rows = rows,
                           .rows_count = rows_count,
                           .begins = begins,
@@ -82,7 +94,8 @@ absl::Status RowSums::Run(const KernelCall& call, int32_t* rows, int32_t* rows_c
                  .rows = rows,
                  .rows_count = rows_count,
                  .begins = begins,
-                 .table = call.out(0)});
+                 .table = call.out(0),
+                 .by_fours = by_fours});
 }
 
 absl::StatusOr<RowSums> RowSumsOf(const KernelSpec& spec) {

@@ -60,8 +60,13 @@ OpCase RowsGrad(const std::vector<HostTensor>& lookups, int64_t width, int64_t r
 
 TEST(EmbeddingTest, IsItsTwin) {
   for (const int64_t count : {0, 1, 8, 9}) {
-    for (const int64_t width : {1, 31, 32, 33}) ExpectTwin(Looked(RandomIds(count, 2), width));
+    for (const int64_t width : {1, 31, 32, 33, 132}) {
+      ExpectTwin(Looked(RandomIds(count, 2), width));
+    }
   }
+  OpCase behind = Looked(RandomIds(9, 2), 8);
+  behind.behind = 8;
+  ExpectTwin(behind);
 }
 
 TEST(EmbeddingTest, ReportsTheFirstIdThatTheTableHasNot) {
@@ -80,8 +85,11 @@ TEST(EmbeddingTest, ReportsTheFirstIdThatTheTableHasNot) {
 
 TEST(EmbeddingGradTest, IsItsTwin) {
   for (const int64_t count : {0, 1, 33}) {
-    for (const int64_t width : {1, 33}) ExpectTwin(Grad(RandomIds(count, 2), width));
+    for (const int64_t width : {1, 33, 132}) ExpectTwin(Grad(RandomIds(count, 2), width));
   }
+  OpCase behind = Grad(RandomIds(9, 2), 8);
+  behind.behind = 8;
+  ExpectTwin(behind);
 }
 
 TEST(EmbeddingGradTest, OfMoreIdsThanATile) {
@@ -90,6 +98,10 @@ TEST(EmbeddingGradTest, OfMoreIdsThanATile) {
     of.orders = 3;
     ExpectTwin(of);
   }
+  // A row that is all of a tile, so that none begins there.
+  OpCase one = Grad(Ids(std::vector<int64_t>(600, 4)), 1);
+  one.orders = 3;
+  ExpectTwin(one);
 }
 
 TEST(EmbeddingRowsGradTest, IsItsTwin) {
@@ -123,7 +135,7 @@ TEST(EmbeddingRowsGradTest, ListsTheRowsItHasOfIdsThatAreNone) {
 TEST(EmbeddingGradTest, SortsAndAddsInOneLaunchEach) {
   EXPECT_EQ(CostsOf(Looked(RandomIds(16, 2), 32)),
             (OpCosts{.launches = 1, .barriers = 2, .read_bytes = 6'280, .written_bytes = 2'056}));
-  EXPECT_EQ(CostsOf(RowsGrad({RandomIds(300, 2)}, 4)).launches, 5);
+  EXPECT_EQ(CostsOf(RowsGrad({RandomIds(300, 2)}, 4)).launches, 6);
 }
 
 }  // namespace

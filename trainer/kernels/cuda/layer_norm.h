@@ -33,6 +33,13 @@ struct LayerNormGradParams {
   int64_t columns;
 };
 
+// Of rows that are quads (row_quads.h); and parts[block][0][c] = Σ dy, [1][c] = Σ dy · z, of the
+// rows of that block, which go round.
+struct LayerNormGradQuadsParams {
+  LayerNormGradParams of;
+  float* parts;
+};
+
 }  // namespace taas::cuda
 
 #endif  // TRAINER_KERNELS_CUDA_LAYER_NORM_H_

@@ -43,6 +43,20 @@ __device__ float4 Each(Function function, float4 x, X... more) {
                      function(x.z, more.z...), function(x.w, more.w...));
 }
 
+// All elements are `x`.
+template <typename V>
+__device__ V Filled(float x) {
+  return Each([x](float) { return x; }, V{});
+}
+
+struct Plus {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+struct Times {
+  __device__ float operator()(float a, float b) const { return a * b; }
+};
+
 constexpr int kOfAThread = 4;
 
 // Calls `compute` with the places of this thread, of a grid of ForElements(count, kOfAThread).

@@ -17,6 +17,7 @@ struct PoolWindows {
   int kernel[2] = {};
   int stride[2] = {};
   int before[2] = {};  // Padding, which counts in no maximum and in no mean.
+  bool by_fours = false;  // Channels are fours, and memory allows it (places.h).
 };
 
 // y = the maximum, or the mean, of each window of x.

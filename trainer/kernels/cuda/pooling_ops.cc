@@ -1,12 +1,14 @@
 #include "trainer/kernels/cuda/pooling_ops.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "operator/base/status.h"
 #include "trainer/graph/window.h"
+#include "trainer/kernels/cuda/by_fours.h"
 #include "trainer/kernels/cuda/launch.h"
 
 namespace taas::cuda {
@@ -38,19 +40,26 @@ absl::StatusOr<PoolWindows> WindowsOf(const Attributes& attributes, const Shape&
 // Blocks for all rows of images of that size; narrow rows have smaller ones.
 Grid ForRows(const PoolWindows& windows, const int size[2]) {
   constexpr int64_t kGridYMax = 65'535, kWarp = 32, kThreads = 256;
-  const int64_t in_row = int64_t{size[1]} * windows.channels;
+  const int64_t in_row = int64_t{size[1]} * windows.channels / (windows.by_fours ? 4 : 1);
   const int64_t threads = std::clamp((in_row + kWarp - 1) / kWarp * kWarp, kWarp, kThreads);
   return {.x = static_cast<unsigned>((in_row + threads - 1) / threads),
           .y = static_cast<unsigned>(std::min(windows.images * size[0], kGridYMax)),
           .threads = static_cast<unsigned>(threads)};
 }
 
+// By fours where a call's tensors lie so.
+PoolWindows AsMemoryAllows(PoolWindows windows, std::initializer_list<const void*> tensors) {
+  windows.by_fours = windows.channels % 4 == 0 && ByFours(tensors);
+  return windows;
+}
+
 KernelFactory Pool(KernelRef<PoolParams> kernel) {
   return [kernel](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     ASSIGN_OR_RETURN(const PoolWindows windows, WindowsOf(spec.attributes, spec.inputs[0].shape));
     return Kernel{.run = [kernel, windows](const KernelCall& call) {
-      return Launch(call, kernel, ForRows(windows, windows.out),
-                    {.x = call.in(0), .y = call.out(), .windows = windows});
+      const PoolWindows of = AsMemoryAllows(windows, {call.in(0), call.out()});
+      return Launch(call, kernel, ForRows(of, of.out),
+                    {.x = call.in(0), .y = call.out(), .windows = of});
     }};
   };
 }
@@ -59,12 +68,14 @@ KernelFactory MaxPoolGrad(bool after_relu) {
   return [after_relu](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     ASSIGN_OR_RETURN(const PoolWindows windows, WindowsOf(spec.attributes, spec.inputs[1].shape));
     return Kernel{.run = [windows, after_relu](const KernelCall& call) {
-      return Launch(call, kMaxPoolGradKernel, ForRows(windows, windows.in),
+      const PoolWindows of =
+          AsMemoryAllows(windows, {call.in(0), call.in(1), call.in(2), call.out()});
+      return Launch(call, kMaxPoolGradKernel, ForRows(of, of.in),
                     {.dy = call.in(0),
                      .x = call.in(1),
                      .y = call.in(2),
                      .dx = call.out(),
-                     .windows = windows,
+                     .windows = of,
                      .after_relu = after_relu});
     }};
   };
@@ -73,12 +84,13 @@ KernelFactory MaxPoolGrad(bool after_relu) {
 absl::StatusOr<Kernel> AvgPoolGrad(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const PoolWindows windows, WindowsOf(spec.attributes, spec.outputs[0].shape));
   return Kernel{.run = [windows](const KernelCall& call) {
-    return Launch(call, kAvgPoolGradKernel, ForRows(windows, windows.in),
+    const PoolWindows of = AsMemoryAllows(windows, {call.in(0), call.out()});
+    return Launch(call, kAvgPoolGradKernel, ForRows(of, of.in),
                   {.dy = call.in(0),
                    .x = nullptr,
                    .y = nullptr,
                    .dx = call.out(),
-                   .windows = windows,
+                   .windows = of,
                    .after_relu = false});
   }};
 }

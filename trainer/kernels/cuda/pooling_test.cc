@@ -30,7 +30,9 @@ const std::vector<Pooling>& Poolings() {
       {{2, 7, 6, 5}, {2, 2}, {3, 3}, "VALID"},
       {{1, 6, 6, 2}, {3, 3}, {2, 1}, "EXPLICIT", {1, 2, 0, 1}},
       {{1, 1, 1, 1}, {1, 1}, {1, 1}},
-      {{1, 2, 70, 4}, {2, 2}, {2, 2}},  // Rows of more than a block.
+      {{1, 2, 70, 4}, {2, 2}, {2, 2}},
+      {{1, 2, 140, 5}, {2, 2}, {2, 2}},  // Rows of more than a block.
+      {{1, 5, 70, 16}, {3, 3}, {2, 2}},  // And by fours.
       {{0, 4, 4, 3}, {2, 2}, {2, 2}},
   };
   return kPoolings;
@@ -84,6 +86,15 @@ TEST(PoolingTest, GradientOfMaximaIsItsTwin) {
   }
 }
 
+TEST(PoolingTest, MemoryThatIsNoMultipleOfSixteenBytesIsMovedOneByOne) {
+  const Pooling pooling{{1, 5, 7, 4}, {3, 3}, {2, 2}};
+  for (OpCase behind :
+       {Pool("MaxPool", pooling), MaxGrad("MaxPoolGrad", pooling, Images(pooling.images, 1))}) {
+    behind.behind = 4;
+    ExpectTwin(behind);
+  }
+}
+
 TEST(PoolingTest, GradientOfMeansIsItsTwin) {
   for (const Pooling& pooling : Poolings()) {
     Attributes attributes = AttributesOf(pooling);
@@ -99,10 +110,15 @@ TEST(PoolingTest, GradientOfMeansIsItsTwin) {
 TEST(PoolingTest, NanIsAMaximumAndHasTheGradient) {
   const Pooling pooling{{1, 2, 4, 1}, {2, 2}, {1, 2}};
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const HostTensor images = Floats(Shape({1, 2, 4, 1}), {1, nan, 3, 0, 2, 5, nan, nan});
-  ExpectTwin({.op = "MaxPool", .inputs = {images}, .attributes = AttributesOf(pooling)});
-  ExpectTwin(MaxGrad("MaxPoolGrad", pooling, images));
-  ExpectTwin(MaxGrad("MaxPoolReluGrad", pooling, images));
+  const std::vector<float> values = {1, nan, 3, 0, 2, 5, nan, nan};
+  std::vector<float> fours;
+  for (const float value : values) fours.insert(fours.end(), {value, 1, nan, 1});
+  for (const HostTensor& images :
+       {Floats(Shape({1, 2, 4, 1}), values), Floats(Shape({1, 2, 4, 4}), fours)}) {
+    ExpectTwin({.op = "MaxPool", .inputs = {images}, .attributes = AttributesOf(pooling)});
+    ExpectTwin(MaxGrad("MaxPoolGrad", pooling, images));
+    ExpectTwin(MaxGrad("MaxPoolReluGrad", pooling, images));
+  }
 }
 
 // A maximum begins with the first, which it reads again.

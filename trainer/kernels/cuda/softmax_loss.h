@@ -31,7 +31,8 @@ struct MeanLossParams {
 };
 
 // dlogits = (probabilities - 1 where the class is the label) · dloss / rows, in place or not. One
-// block more than rows need reports the first label that is none of the classes.
+// block more than rows need reports the first label that is none of the classes. `by_fours`: all
+// rows begin at multiples of 16 bytes and are fours.
 struct SoftmaxLossGradParams {
   const float* probabilities;
   const int32_t* labels;
@@ -39,6 +40,7 @@ struct SoftmaxLossGradParams {
   float* dlogits;
   int64_t rows;
   int64_t classes;
+  bool by_fours;
   ReportTo report;
 };
 

@@ -1,7 +1,9 @@
 #include "trainer/kernels/cuda/softmax_loss_ops.h"
 
 #include "operator/base/status.h"
+#include "trainer/kernels/cuda/by_fours.h"
 #include "trainer/kernels/cuda/launch.h"
+#include "trainer/kernels/cuda/row_quads.h"
 #include "trainer/kernels/cuda/teams.h"
 
 namespace taas::cuda {
@@ -17,9 +19,11 @@ absl::StatusOr<Kernel> SoftmaxLoss(const KernelSpec& spec) {
                                    .row_losses = row_losses,
                                    .rows = x.rows,
                                    .classes = x.columns};
-    RETURN_IF_ERROR(
-        Launch(call, OfWarps(x) ? kSoftmaxLossWarpKernel : kSoftmaxLossBlockKernel, TeamGrid(x),
-               params));
+    const bool by_fours = ByFours({params.logits, params.probabilities});
+    const auto kernel = OfQuads(x.columns, by_fours) ? kSoftmaxLossQuadsKernel
+                        : OfWarps(x)                 ? kSoftmaxLossWarpKernel
+                                                     : kSoftmaxLossBlockKernel;
+    RETURN_IF_ERROR(Launch(call, kernel, TeamGrid(x), params));
     return Launch(call, kMeanLossKernel, {.threads = kBlockThreads},
                   {.row_losses = row_losses,
                    .labels = call.in_int32(1),
@@ -43,6 +47,7 @@ absl::StatusOr<Kernel> SoftmaxLossGrad(const KernelSpec& spec) {
                    .dlogits = call.out(),
                    .rows = x.rows,
                    .classes = x.columns,
+                   .by_fours = x.columns % 4 == 0 && ByFours({call.in(0), call.out()}),
                    .report = {call.block, call.index}});
   }};
 }

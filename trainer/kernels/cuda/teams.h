@@ -43,36 +43,50 @@ inline Grid ForRounds(int64_t count) {
           .threads = kBlockThreads};
 }
 
-// Tiles of channels, with splits of the rows where sums over them are taken: enough to keep the GPU
-// busy, each of several rows for each thread.
-inline ChannelTiles TilesOf(const Rows& x) {
+// Tiles of channels, with splits of the rows where sums over them are taken: as many blocks as the
+// largest GPU runs at once (132 multiprocessors, 3 blocks each by their registers), so that none
+// runs alone at the end, each of several rows for each thread. `by_fours`: memory allows it.
+inline ChannelTiles TilesOf(const Rows& x, bool by_fours) {
+  constexpr int64_t kBlocks = 396;
   ChannelTiles tiles{.rows = x.rows, .channels = x.columns};
-  while (tiles.tile < x.columns && tiles.tile < static_cast<int>(kWarpThreads)) tiles.tile *= 2;
-  const int64_t across = (x.columns + tiles.tile - 1) / tiles.tile;
+  tiles.by_fours = by_fours && x.columns % 4 == 0;
+  const int64_t groups = x.columns / tiles.width();
+  while (tiles.tile < groups && tiles.tile < static_cast<int>(kWarpThreads)) tiles.tile *= 2;
+  const int64_t across = std::max<int64_t>(1, (groups + tiles.tile - 1) / tiles.tile);
   const int64_t least = 2 * kRowsAtOnce * (kBlockThreads / tiles.tile);
-  tiles.splits = static_cast<int>(std::clamp<int64_t>(
-      x.rows / least, 1, std::max<int64_t>(1, kRoundBlocksMax / std::max<int64_t>(1, across))));
+  const int64_t most = std::max<int64_t>(1, kBlocks / across);
+  tiles.splits = static_cast<int>(std::clamp<int64_t>(x.rows / least, 1, most));
+  return tiles;
+}
+
+// Of the pass that joins the splits: few groups a block, as many as a line of memory's sector has,
+// so that many lanes share the splits.
+inline ChannelTiles JoiningTiles(ChannelTiles tiles) {
+  tiles.tile = std::min(tiles.tile, tiles.by_fours ? 2 : 8);
   return tiles;
 }
 
 // Of a pass with `splits` along y.
 inline Grid TileGrid(const ChannelTiles& tiles, int64_t splits) {
-  return {.x = static_cast<unsigned>((tiles.channels + tiles.tile - 1) / tiles.tile),
+  const int64_t of_block = tiles.tile * tiles.width();
+  return {.x = static_cast<unsigned>((tiles.channels + of_block - 1) / of_block),
           .y = static_cast<unsigned>(splits),
           .threads = kBlockThreads};
 }
 
-// Of a pass that has no sums: a thread takes kRowsAtOnce, or more than once as many where there are
-// more than a grid has blocks.
+// Of a pass that has no sums: a thread takes as many rows as it has on their way at once, or more
+// than once as many where there are more than a grid has blocks.
 inline Grid TilePassGrid(const ChannelTiles& tiles) {
-  const int64_t rows = int64_t{kRowsAtOnce} * (kBlockThreads / tiles.tile);
+  const int64_t at_once = tiles.by_fours ? kRowsOfFoursAtOnce : kRowsAtOnce;
+  const int64_t rows = at_once * (kBlockThreads / tiles.tile);
   constexpr int64_t kGridYMax = 65'535;
   return TileGrid(tiles, std::min<int64_t>((tiles.rows + rows - 1) / rows, kGridYMax));
 }
 
-// Of the parts of two sums per channel and split.
-inline size_t TilePartsBytes(const ChannelTiles& tiles) {
-  return 2 * sizeof(float) * static_cast<size_t>(tiles.splits * tiles.channels);
+// Of the parts of two sums per channel and split, whether by fours or not.
+inline size_t TilePartsBytes(const Rows& x) {
+  const int splits = std::max(TilesOf(x, true).splits, TilesOf(x, false).splits);
+  return 2 * sizeof(float) * static_cast<size_t>(splits * x.columns);
 }
 
 }  // namespace taas::cuda
