@@ -44,26 +44,53 @@ void FusePool(const std::vector<Node>& nodes, const Readers& readers, Node* relu
   relu->attributes = pool.attributes;
 }
 
-bool IsKept(std::span<const Value> kept, Value value) {
-  return std::ranges::count(kept, value) > 0;
+// How many inputs of nodes are `value`: of another output of its node there may be more.
+int64_t ReadersOf(const std::vector<Node>& nodes, Value value) {
+  int64_t readers = 0;
+  for (const Node& node : nodes) readers += std::ranges::count(node.inputs, value);
+  return readers;
 }
 
-// The normalization that this Relu alone reads becomes both, in its place; the Relu's readers read
-// it there.
-void FuseNormRelu(std::vector<Node>& nodes, std::span<const Value> kept,
-                  const std::function<bool(const Node&)>& can_run, Value relu) {
-  const Node& of = nodes[static_cast<size_t>(relu.node)];
-  const Value y = of.inputs[0];
-  Node& norm = nodes[static_cast<size_t>(y.node)];
-  if (norm.op != "BatchNorm" || y.output != 0 || norm.device != of.device) return;
-  if (IsKept(kept, y) || IsKept(kept, relu)) return;
-  int64_t readers = 0;  // The moments have others.
-  for (const Node& node : nodes) readers += std::ranges::count(node.inputs, y);
-  Node merged = norm;
+// What the functions below that merge a node into an earlier one have.
+struct Fusion {
+  std::vector<Node>& nodes;
+  std::span<const Value> kept;
+  const std::function<bool(const Node&)>& can_run;
+
+  Node& At(Value value) const { return nodes[static_cast<size_t>(value.node)]; }
+
+  // The node that makes `from` becomes `merged`; who reads `gone`, which alone reads `from`, reads
+  // `from` instead.
+  void Merge(Value from, Value gone, Node merged) const {
+    const bool kept_one =
+        std::ranges::count(kept, from) > 0 || std::ranges::count(kept, gone) > 0;
+    if (kept_one || At(from).device != At(gone).device || ReadersOf(nodes, from) != 1) return;
+    if (!can_run(merged)) return;
+    At(from) = std::move(merged);
+    for (Node& node : nodes) std::ranges::replace(node.inputs, gone, from);
+  }
+};
+
+// The normalization that this Relu alone reads.
+void FuseNormRelu(const Fusion& fusion, Value relu) {
+  const Value y = fusion.At(relu).inputs[0];
+  if (fusion.At(y).op != "BatchNorm" || y.output != 0) return;
+  Node merged = fusion.At(y);
   merged.op = "BatchNormRelu";
-  if (readers != 1 || !can_run(merged)) return;
-  norm = std::move(merged);
-  for (Node& node : nodes) std::ranges::replace(node.inputs, relu, y);
+  fusion.Merge(y, relu, std::move(merged));
+}
+
+// The loss whose probabilities this gradient alone reads.
+void FuseLossGrad(const Fusion& fusion, Value grad) {
+  const Node& of = fusion.At(grad);
+  const Value probabilities = of.inputs[0];
+  const Node& dloss = fusion.At(of.inputs[2]);
+  Node merged = fusion.At(probabilities);
+  if (merged.op != "SparseSoftmaxCrossEntropy" || probabilities.output != 1) return;
+  if (dloss.op != "Constant" || merged.inputs[1] != of.inputs[1]) return;
+  merged.op = "SparseSoftmaxCrossEntropyAndGrad";
+  merged.attributes.Set("dloss", dloss.attributes.Number("value"));
+  fusion.Merge(probabilities, grad, std::move(merged));
 }
 
 // The gradient of such a one, which alone reads that of the Relu.
@@ -88,13 +115,16 @@ void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
     for (const Value input : node.inputs) ++readers[static_cast<size_t>(input.node)];
   }
   for (const Value value : kept) ++readers[static_cast<size_t>(value.node)];
+  const Fusion fusion{*nodes, kept, can_run};
   for (size_t id = 0; id < nodes->size(); ++id) {
+    const Value value{static_cast<NodeId>(id), 0};
     Node& node = (*nodes)[id];
     Node merged = node;
     if (node.op == "Relu") {
       FuseRelu(*nodes, readers, &merged);
-      FuseNormRelu(*nodes, kept, can_run, {static_cast<NodeId>(id), 0});
+      FuseNormRelu(fusion, value);
     }
+    if (node.op == "SparseSoftmaxCrossEntropyGrad") FuseLossGrad(fusion, value);
     if (node.op == "BatchNormGrad") FuseNormReluGrad(*nodes, readers, &merged);
     if (node.op == "ReluGrad") FusePool(*nodes, readers, &merged);
     if (node.op == "AddN") FuseL2(*nodes, readers, &merged);

@@ -2,8 +2,10 @@
 // becomes BiasAddRelu; the gradient of an L2 loss that is only added to another gradient becomes
 // L2LossGradAdd; ReluGrad of nothing but the MaxPoolGrad of the same Relu becomes MaxPoolReluGrad;
 // BatchNorm that nothing but a Relu reads becomes BatchNormRelu, and its gradient with that of the
-// Relu BatchNormReluGrad: x says again what the Relu let pass, so that no tensor is read for it (on
-// GPUs: a processor, which has no kernel for them, gains nothing by it).
+// Relu BatchNormReluGrad: x says again what the Relu let pass, so that no tensor is read for it;
+// SparseSoftmaxCrossEntropy whose probabilities nothing but its gradient reads, for a constant dloss,
+// becomes SparseSoftmaxCrossEntropyAndGrad. The last two have kernels on GPUs only: a processor gains
+// nothing by them.
 //
 // Runs after differentiation, on the copy of the graph that a session compiles; the node that is
 // merged away keeps its place and becomes unreachable. Values named in `kept` are not merged away,

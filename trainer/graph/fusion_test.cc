@@ -177,5 +177,58 @@ TEST_F(FuseNormTest, WithoutAKernelNothingIsMerged) {
   EXPECT_EQ(At(y_).inputs, std::vector<Value>{relu_});
 }
 
+class FuseLossTest : public testing::Test {
+ protected:
+  FuseLossTest() {
+    logits_ = graph_.Input("logits", {DType::kFloat32, Shape({Shape::kBatch, 4})});
+    labels_ = graph_.Input("labels", {DType::kInt32, Shape({Shape::kBatch})});
+    loss_ = graph_.Add("SparseSoftmaxCrossEntropy", "loss", {logits_, labels_});
+  }
+
+  // The gradient, and what reads it, of the merged graph.
+  void Fuse(Value dloss, const std::vector<Value>& kept = {}) {
+    const Value grad = graph_.Add("SparseSoftmaxCrossEntropyGrad", "grad",
+                                  {Probabilities(), labels_, dloss});
+    const Value reader = graph_.Add("Tanh", "reader", {grad});
+    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    nodes_ = graph_.nodes();
+    FuseNodes(&nodes_, kept);
+    read_ = At(reader).inputs[0];
+    grad_ = grad;
+  }
+  Value Probabilities() const { return {loss_.node, 1}; }
+  const Node& At(Value value) const { return nodes_[static_cast<size_t>(value.node)]; }
+
+  Graph graph_;
+  Value logits_, labels_, loss_, grad_, read_;
+  std::vector<Node> nodes_;
+};
+
+TEST_F(FuseLossTest, ItsGradientIsMadeWithIt) {
+  Fuse(graph_.Constant("one", Shape(), 0.25), {loss_});
+  EXPECT_EQ(At(loss_).op, "SparseSoftmaxCrossEntropyAndGrad");
+  EXPECT_EQ(At(loss_).inputs, (std::vector<Value>{logits_, labels_}));
+  EXPECT_EQ(At(loss_).attributes.Number("dloss"), 0.25);
+  EXPECT_EQ(read_, Probabilities());
+}
+
+TEST_F(FuseLossTest, ADlossThatIsComputedStays) {
+  const Value one = graph_.Constant("one", Shape(), 1);
+  Fuse(graph_.Add("Tanh", "dloss", {one}));
+  EXPECT_EQ(At(loss_).op, "SparseSoftmaxCrossEntropy");
+  EXPECT_EQ(read_, grad_);
+}
+
+TEST_F(FuseLossTest, ProbabilitiesWithAnotherReaderStay) {
+  graph_.Add("Tanh", "other", {Probabilities()});
+  Fuse(graph_.Constant("one", Shape(), 1));
+  EXPECT_EQ(At(loss_).op, "SparseSoftmaxCrossEntropy");
+}
+
+TEST_F(FuseLossTest, ProbabilitiesThatAreKeptStay) {
+  Fuse(graph_.Constant("one", Shape(), 1), {Probabilities()});
+  EXPECT_EQ(At(loss_).op, "SparseSoftmaxCrossEntropy");
+}
+
 }  // namespace
 }  // namespace taas

@@ -136,6 +136,13 @@ void AddLossOps(OpRegistry* ops) {
                 .infer = InferCrossEntropyGrad,
                 .cost = ElementwiseCost(2),
                 .in_place_input = 0});
+  // Made by fusion.h.
+  MustAdd(ops, {.name = "SparseSoftmaxCrossEntropyAndGrad",
+                .inputs_min = 2,
+                .inputs_max = 2,
+                .attributes = {{.name = "dloss", .default_value = 0.0, .required = true}},
+                .infer = InferCrossEntropy,
+                .cost = ElementwiseCost(kSoftmaxFlops + 2)});
   MustAdd(ops, {.name = "MeanSquaredError",
                 .inputs_min = 2,
                 .inputs_max = 2,

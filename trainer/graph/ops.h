@@ -23,6 +23,7 @@
 //   SparseSoftmaxCrossEntropy(logits, int32 labels)          [0] mean loss, [1] probabilities; a
 //       label per row, which is the last axis
 //   SparseSoftmaxCrossEntropyGrad(probabilities, labels, dloss)
+//   SparseSoftmaxCrossEntropyAndGrad(logits, labels) {dloss} [0] mean loss, [1] dlogits
 //   MeanSquaredError(x, targets)  MeanSquaredErrorGrad(x, targets, dloss)
 //   L1Loss(x)                                                the sum of the sizes |x|
 //   L1LossGrad(x, dloss)                                     dloss · sign(x), 0 of 0

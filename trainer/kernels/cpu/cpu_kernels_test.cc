@@ -38,7 +38,7 @@ Floats Output(const char* op, const std::vector<Tensor>& inputs, Attributes attr
 // What a pass over a session's nodes makes where a runtime has kernels for it
 // (trainer/graph/product_fusion.h, fusion.h); graphs have none of them.
 const std::set<std::string> kMerged = {"BatchNormRelu", "BatchNormReluGrad", "MatMulBias",
-                                       "MatMulBiasGrad"};
+                                       "MatMulBiasGrad", "SparseSoftmaxCrossEntropyAndGrad"};
 
 TEST(CpuKernelsTest, EveryOpHasAKernelUnlessItIsAView) {
   // From the list of names, so that a new op without a kernel is found here.

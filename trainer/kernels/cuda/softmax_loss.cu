@@ -17,6 +17,13 @@ using namespace taas::cuda;
 
 namespace {
 
+// `factor` less where the place is the label's, which is `away`.
+__device__ float LessAt(int64_t away, float factor, float x) { return away == 0 ? x - factor : x; }
+__device__ float4 LessAt(int64_t away, float factor, float4 x) {
+  return make_float4(LessAt(away, factor, x.x), LessAt(away - 1, factor, x.y),
+                     LessAt(away - 2, factor, x.z), LessAt(away - 3, factor, x.w));
+}
+
 // Of a row with that largest logit and sum of exponentials; by one thread.
 __device__ void WriteRowLoss(const SoftmaxLossParams& p, int64_t row, float most, float sum) {
   const int32_t label = p.labels[row];
@@ -42,7 +49,7 @@ __device__ void SoftmaxLossRow(const SoftmaxLossParams& p, float* warps) {
   const int64_t row = TeamRow<kThreads>();
   if (row >= p.rows) return;  // The last block's warps may have none.
   const float* const logits = p.logits + row * p.classes;
-  float* const y = p.probabilities + row * p.classes;
+  float* const y = p.result + row * p.classes;
   float most = -INFINITY;
   float sum = 0;
   ForLogits<kThreads>(p.classes, [&](int64_t first) {
@@ -62,6 +69,7 @@ __device__ void SoftmaxLossRow(const SoftmaxLossParams& p, float* warps) {
   const float base = most_of_all == -INFINITY ? 0.0f : most_of_all;
   sum = TeamSum<kThreads>(sum * expf(most - base), warps);
   const float share = 1.0f / sum;
+  const int32_t label = p.labels[row];
   ForLogits<kThreads>(p.classes, [&](int64_t first) {
     float x[kLogitsAtOnce];
     for (int k = 0; k < kLogitsAtOnce; ++k) {
@@ -70,17 +78,12 @@ __device__ void SoftmaxLossRow(const SoftmaxLossParams& p, float* warps) {
     }
     for (int k = 0; k < kLogitsAtOnce; ++k) {
       const int64_t i = first + k * int64_t{kThreads};
-      if (i < p.classes) y[i] = expf(x[k] - most_of_all) * share;
+      if (i >= p.classes) continue;
+      const float of_sum = expf(x[k] - most_of_all) * share;
+      y[i] = LessAt(label - i, p.at_label, p.scale * of_sum);
     }
   });
   if (threadIdx.x % kThreads == 0) WriteRowLoss(p, row, most_of_all, sum);
-}
-
-// `factor` less where the place is the label's, which is `away`.
-__device__ float LessAt(int64_t away, float factor, float x) { return away == 0 ? x - factor : x; }
-__device__ float4 LessAt(int64_t away, float factor, float4 x) {
-  return make_float4(LessAt(away, factor, x.x), LessAt(away - 1, factor, x.y),
-                     LessAt(away - 2, factor, x.z), LessAt(away - 3, factor, x.w));
 }
 
 // V is float, or float4 where each row begins at a multiple of 16 bytes.
@@ -155,9 +158,11 @@ extern "C" __global__ void SoftmaxLossQuadsKernel(const SoftmaxLossParams p) {
   });
   const float sum = WarpSum(mine);
   const float share = 1.0f / sum;
+  const int32_t label = p.labels[row];
+  const float scale = p.scale;
   x.ForEach(p.classes, [&](float4& quad, Place<float4> at) {
-    at.Store(p.probabilities + row * p.classes,
-             Each([share](float of) { return of * share; }, quad));
+    const float4 scaled = Each([=](float of) { return scale * (of * share); }, quad);
+    at.Store(p.result + row * p.classes, LessAt(label - at.i, p.at_label, scaled));
   });
   if (threadIdx.x % kWarpThreads == 0) WriteRowLoss(p, row, most, sum);
 }

@@ -9,15 +9,18 @@
 
 namespace taas::cuda {
 
-// probabilities = softmax of each row; row_losses[row] = -log of that of its label, anything where
-// the label is none of the classes.
+// result = scale · softmax of each row, less `at_label` at its label: the probabilities (1, 0), or
+// the gradient of the mean loss (dloss / rows, both); row_losses[row] = -log of the label's
+// probability, anything where the label is none of the classes.
 struct SoftmaxLossParams {
   const float* logits;
   const int32_t* labels;
-  float* probabilities;
+  float* result;
   float* row_losses;
   int64_t rows;
   int64_t classes;
+  float scale;
+  float at_label;
 };
 
 // loss = the mean of row_losses, 0 of none; reports the first label that is none of the classes.

@@ -9,30 +9,37 @@
 namespace taas::cuda {
 namespace {
 
-absl::StatusOr<Kernel> SoftmaxLoss(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[0].shape);
-  const auto run = [x](const KernelCall& call) -> absl::Status {
-    auto* const row_losses = static_cast<float*>(call.scratch);
-    const SoftmaxLossParams params{.logits = call.in(0),
-                                   .labels = call.in_int32(1),
-                                   .probabilities = call.out(1),
-                                   .row_losses = row_losses,
-                                   .rows = x.rows,
-                                   .classes = x.columns};
-    const bool by_fours = ByFours({params.logits, params.probabilities});
-    const auto kernel = OfQuads(x.columns, by_fours) ? kSoftmaxLossQuadsKernel
-                        : OfWarps(x)                 ? kSoftmaxLossWarpKernel
-                                                     : kSoftmaxLossBlockKernel;
-    RETURN_IF_ERROR(Launch(call, kernel, TeamGrid(x), params));
-    return Launch(call, kMeanLossKernel, {.threads = kBlockThreads},
-                  {.row_losses = row_losses,
-                   .labels = call.in_int32(1),
-                   .loss = call.out(0),
-                   .rows = x.rows,
-                   .classes = x.columns,
-                   .report = {call.block, call.index}});
+// With `gradient` output 1 is that of the logits, else their softmax.
+KernelFactory SoftmaxLoss(bool gradient) {
+  return [gradient](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
+    const Rows x = RowsOf(spec.inputs[0].shape);
+    const float dloss = gradient ? static_cast<float>(spec.attributes.Number("dloss")) : 0;
+    const float factor = dloss / static_cast<float>(x.rows);
+    const auto run = [=](const KernelCall& call) -> absl::Status {
+      auto* const row_losses = static_cast<float*>(call.scratch);
+      const SoftmaxLossParams params{.logits = call.in(0),
+                                     .labels = call.in_int32(1),
+                                     .result = call.out(1),
+                                     .row_losses = row_losses,
+                                     .rows = x.rows,
+                                     .classes = x.columns,
+                                     .scale = gradient ? factor : 1,
+                                     .at_label = gradient ? factor : 0};
+      const bool by_fours = ByFours({params.logits, params.result});
+      const auto kernel = OfQuads(x.columns, by_fours) ? kSoftmaxLossQuadsKernel
+                          : OfWarps(x)                 ? kSoftmaxLossWarpKernel
+                                                       : kSoftmaxLossBlockKernel;
+      RETURN_IF_ERROR(Launch(call, kernel, TeamGrid(x), params));
+      return Launch(call, kMeanLossKernel, {.threads = kBlockThreads},
+                    {.row_losses = row_losses,
+                     .labels = call.in_int32(1),
+                     .loss = call.out(0),
+                     .rows = x.rows,
+                     .classes = x.columns,
+                     .report = {call.block, call.index}});
+    };
+    return Kernel{.run = run, .scratch_bytes = sizeof(float) * static_cast<size_t>(x.rows)};
   };
-  return Kernel{.run = run, .scratch_bytes = sizeof(float) * static_cast<size_t>(x.rows)};
 }
 
 absl::StatusOr<Kernel> SoftmaxLossGrad(const KernelSpec& spec) {
@@ -55,7 +62,8 @@ absl::StatusOr<Kernel> SoftmaxLossGrad(const KernelSpec& spec) {
 }  // namespace
 
 void AddSoftmaxLossKernels(KernelRegistry* kernels) {
-  kernels->Add("SparseSoftmaxCrossEntropy", kGpu, DType::kFloat32, SoftmaxLoss);
+  kernels->Add("SparseSoftmaxCrossEntropy", kGpu, DType::kFloat32, SoftmaxLoss(false));
+  kernels->Add("SparseSoftmaxCrossEntropyAndGrad", kGpu, DType::kFloat32, SoftmaxLoss(true));
   kernels->Add("SparseSoftmaxCrossEntropyGrad", kGpu, DType::kFloat32, SoftmaxLossGrad);
 }
 
