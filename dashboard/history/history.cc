@@ -109,10 +109,9 @@ void History::Checkpoints(const std::string& uid,
 }
 
 void History::Curves(const std::string& uid, std::function<void(std::string answer)> done) {
-  store_.Load(uid, {}, [done = std::move(done)](
-                           const absl::StatusOr<std::optional<HistoryRecord>>& record) {
-    const bool any = record.ok() && record->has_value() && !(*record)->curves.empty();
-    done(any ? ArchivedAnswer((*record)->curves) : "");
+  store_.Curves(uid, [done = std::move(done)](const absl::StatusOr<std::string>& curves) {
+    const bool any = curves.ok() && !curves->empty();
+    done(any ? ArchivedAnswer(*curves) : "");
   });
 }
 

@@ -334,6 +334,12 @@ void HistoryStore::Checkpoints(std::string uid, Done<std::string> done) {
       std::move(done));
 }
 
+void HistoryStore::Curves(std::string uid, Done<std::string> done) {
+  Read<std::string>(
+      [uid = std::move(uid)](HistoryTables& tables) { return tables.Curves(uid); },
+      std::move(done));
+}
+
 void HistoryStore::Load(std::string uid, HistoryParts parts,
                         Done<std::optional<HistoryRecord>> done) {
   Read<std::optional<HistoryRecord>>(

@@ -301,6 +301,14 @@ absl::StatusOr<std::string> HistoryTables::Checkpoints(const std::string& uid) {
   return found ? find.Text(0) : "";
 }
 
+absl::StatusOr<std::string> HistoryTables::Curves(const std::string& uid) {
+  ASSIGN_OR_RETURN(SqlStatement find,
+                   file_->Prepare("SELECT s.curves FROM jobs j JOIN series s"
+                                  " ON s.job = j.id WHERE j.uid = ?"));
+  ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
+  return found ? Unpack(find.Text(0)) : "";
+}
+
 absl::Status HistoryTables::LoadEvents(int64_t id, HistoryRecord* record) {
   ASSIGN_OR_RETURN(SqlStatement find,
                    file_->Prepare("SELECT event FROM events WHERE job = ? ORDER BY at, id"));

@@ -45,8 +45,9 @@ class HistoryTables {
   absl::StatusOr<std::optional<HistoryName>> Locate(const std::string& uid);
   absl::StatusOr<std::optional<HistoryRecord>> Load(const std::string& uid,
                                                     const HistoryParts& parts);
-  // Of any job, also of one that goes on; "": none were seen.
+  // Of any job, also of one that goes on or is suspended; "": none were seen.
   absl::StatusOr<std::string> Checkpoints(const std::string& uid);
+  absl::StatusOr<std::string> Curves(const std::string& uid);
   // Those that nobody has seen go.
   absl::StatusOr<std::vector<HistoryOpen>> Open();
 

@@ -133,6 +133,15 @@ TEST_F(HistoryTablesTest, CheckpointsAreKnownAlsoOfAJobThatGoesOn) {
   EXPECT_EQ(*tables_->Checkpoints("u1"), "[1]") << "the row that is written anew takes them along";
 }
 
+// Symptom: the page of a suspended job had no curves, though the history had recorded them.
+TEST_F(HistoryTablesTest, CurvesAreKnownAlsoOfAJobThatGoesOnOrIsSuspended) {
+  Put({JobAt("u1", -1), HistorySeries{"u1", R"({"series":{"loss":[[1,2,0.5]]}})"},
+       JobAt("u2", -1)});
+  EXPECT_EQ(json::parse(*tables_->Curves("u1"))["series"]["loss"][0][2], 0.5);
+  EXPECT_EQ(*tables_->Curves("u2"), "");
+  EXPECT_EQ(*tables_->Curves("no"), "");
+}
+
 TEST_F(HistoryTablesTest, AJobThatGoesOnIsKeptAndNotShown) {
   Put({JobAt("u1", -1), HistoryManifest{"u1", 4, "{}"}});
   EXPECT_THAT(All({kMl}), IsEmpty());
