@@ -72,7 +72,7 @@ export function useLoginHelp(): Read<LoginHelp> {
   return useRead<LoginHelp>(["login"], "api/login", true);
 }
 
-/** What a login sends: a bearer token, or the one-time code of `taas dashboard`. */
+/** What a login sends: a bearer token, or the one-time code of `taas open`. */
 export type Credential = { token: string } | { code: string };
 
 export function useLogin(): UseMutationResult<Session, Error, Credential> {
@@ -192,11 +192,12 @@ const NO_FACTS_MS = 60_000;
  */
 export function useTrainingFacts(
   job: JobRef,
-  { runs, gone }: { runs: boolean; gone: boolean },
+  { runs, over, gone }: { runs: boolean; over: boolean; gone: boolean },
 ): TrainingFacts | undefined {
   const { api } = useServices();
   const { data } = useQuery<TrainingFacts>({
-    queryKey: ["training", jobKey(job), runs],
+    // Once it is over there is more to know, also where its pods had ended before.
+    queryKey: ["training", jobKey(job), runs, over],
     enabled: !gone,
     placeholderData: (before) => before,
     // One that fails is only the less to see.

@@ -301,8 +301,18 @@ export interface TrainingFacts {
   slowest?: string;
   /** Absent: the job keeps none, as far as its manifest says. */
   checkpoints?: JobCheckpoints;
+  /** Of a job that is over, where the dashboard sees its volumes. */
+  model?: ModelOffer;
   /** Why nobody answers. */
   message?: string;
+}
+/** What GET api/jobs/{ns}/{plural}/{name}/model sends. */
+export interface ModelOffer {
+  /** A name for it: "mnist.tar". */
+  file: string;
+  /** "checkpoint": nothing was exported, so it is the newest of those. */
+  kind: "safetensors" | "savedModel" | "checkpoint";
+  bytes: number;
 }
 /** Shares of its time, 0 … 1; the rest is the update and what follows it. */
 export interface RankTime {
