@@ -129,8 +129,8 @@ absl::StatusOr<std::string> ModelBytes::Part(const ModelFiles::Member& member, s
   std::string part(std::min<uint64_t>(most, member.bytes - at_), '\0');
   ASSIGN_OR_RETURN(const size_t got, member.file.ReadAt(at_, part.size(), part.data()));
   if (got < part.size()) {
-    return absl::DataLossError("read " + member.name + " of the model: it became shorter than the " +
-                               std::to_string(member.bytes) + " bytes that it had");
+    return absl::DataLossError("read " + member.name + " of the model: it became shorter than " +
+                               std::to_string(member.bytes) + " bytes");
   }
   at_ += got;
   return part;

@@ -1,6 +1,6 @@
 // GET api/jobs/NS/PLURAL/NAME/training: what the time of the ranks of an all-reduce goes to, and
-// where the job's checkpoints are; of a job that nobody answers for, as the history has them. Of one
-// that is over, which file its model can be downloaded as.
+// where the job's checkpoints are; of a job that nobody answers for, as the history has them. Of
+// one that is over, which file its model can be downloaded as.
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only. Errors:
 // answers with a Problem; a trainer that does not answer is no error.

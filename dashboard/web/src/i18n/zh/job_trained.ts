@@ -31,9 +31,9 @@ export const jobTrained: typeof en = {
   exportIt: "导出模型供其他程序使用：",
   model: "训练好的模型",
   modelIs: {
-    safetensors: "作业导出的模型，safetensors 格式",
-    savedModel: "作业导出的模型：供 TensorFlow 使用的 SavedModel，打包为 tar",
-    checkpoint: "最新的检查点，打包为 tar：作业没有导出其他格式",
+    safetensors: "作业按清单导出的模型",
+    savedModel: "作业导出的 SavedModel，供 TensorFlow 使用，打包为一个文件",
+    checkpoint: "最新的检查点，打包为一个文件：作业没有导出其他格式",
   },
   downloadModel: (size) => `下载模型（${size}）`,
   brokeOff: (got, size) => `下载在 ${got}（共 ${size}）处中断，文件未保留。`,

@@ -39,7 +39,9 @@ export function Checkpoints({ job, checkpoints, recorded = false }: Props): Reac
           <CopyButton text={folder} label={words.copyFolder} />
         </p>
       )}
-      {!recorded && stays(checkpoints) && newest.length > 0 && <Export job={job} dir={checkpoints.dir} />}
+      {!recorded && stays(checkpoints) && newest.length > 0 && (
+        <Export job={job} dir={checkpoints.dir} />
+      )}
     </section>
   );
 }
