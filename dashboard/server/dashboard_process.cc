@@ -245,10 +245,16 @@ class Process : public DashboardProcess {
                            .access = *access_,
                            .callers = *callers_});
     jobs_->AddTo(table);
-    usage_ = std::make_unique<UsageRoutes>(UsageRoutes::Context{.executor = *executor_,
-                                                                .board = *board_,
-                                                                .access = *access_,
-                                                                .callers = *callers_});
+    UsageRoutes::Context usage{.executor = *executor_,
+                               .board = *board_,
+                               .access = *access_,
+                               .callers = *callers_};
+    if (history_ != nullptr) {
+      usage.recorded = [this](const std::string& uid, auto done) {
+        history_->Usage(uid, std::move(done));
+      };
+    }
+    usage_ = std::make_unique<UsageRoutes>(std::move(usage));
     usage_->AddTo(table);
     logs_ = std::make_unique<LogRoutes>(LogRoutes::Context{.executor = *executor_,
                                                            .board = *board_,
@@ -399,6 +405,12 @@ class Process : public DashboardProcess {
                                                            const CheckpointList& list) {
                          done(SeenCheckpoints(*job, list));
                        });
+                     },
+                     .look_at_gpus = [this] { readings_->Look(); },
+                     .add_gpus = [this](const WatchedPod& pod, ReplicaUse* use) {
+                       const GpuUse gpus = UseOf(readings_->Of(pod));
+                       use->gpu = gpus.busy;
+                       use->gpu_memory_mib = gpus.memory_mib;
                      }});
   }
 

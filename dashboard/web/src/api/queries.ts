@@ -27,6 +27,7 @@ import type {
   LoginHelp,
   NamespaceAccess,
   QueueList,
+  RecordedUsage,
   SeriesAnswer,
   Session,
   TrainingFacts,
@@ -178,6 +179,22 @@ export function useUsage(job: JobRef, enabled: boolean): UsageOverTime | undefin
       const before = queries.getQueryData<UsageOverTime>(queryKey)?.history ?? [];
       return { now, history: withSample(before, { at: Date.now(), pods: now.pods }) };
     },
+  });
+  return enabled ? data : undefined;
+}
+
+/** What was recorded before this page was opened; undefined: not known, or not wanted. */
+export function useRecordedUsage(job: JobRef, enabled: boolean): RecordedUsage | undefined {
+  const { api } = useServices();
+  const { data } = useQuery<RecordedUsage>({
+    queryKey: ["recorded usage", jobKey(job)],
+    enabled,
+    // One that fails is only the less to see.
+    retry: false,
+    // GPUs are in it alone.
+    refetchInterval: NO_USAGE_MS,
+    queryFn: ({ signal }) =>
+      api.get<RecordedUsage>(`${jobApi(job)}/usage/recorded`, { signal }),
   });
   return enabled ? data : undefined;
 }

@@ -27,6 +27,7 @@ import { Checkpoints } from "../job/trained/Checkpoints";
 import { HistoryCurves } from "./HistoryCurves";
 import { HistoryFacts } from "./HistoryFacts";
 import { HistoryLogs } from "./HistoryLogs";
+import { HistoryUsage } from "./HistoryUsage";
 
 export function HistoryJob({ uid }: { uid: string }): ReactNode {
   const { t } = useText();
@@ -161,6 +162,7 @@ function Parts({ job }: { job: HistoryDetail }): ReactNode {
       children: isWithheld("logs") ? why("logs") : <HistoryLogs logs={job.logs} />,
     },
     { key: "curves", label: t.history.curves, children: <HistoryCurves series={job.series} /> },
+    { key: "usage", label: t.history.usage, children: <HistoryUsage usage={job.usage} /> },
     {
       key: "yaml",
       label: t.job.yaml,
