@@ -268,8 +268,8 @@ TEST(LayerTest, TheActivationsAreThoseOfTheDefinition) {
   ASSERT_TRUE(words.is_array()) << words;
   std::string known;
   for (const auto& word : words) known += (known.empty() ? "" : ", ") + word.get<std::string>();
-  EXPECT_THAT(Build(R"([{"type":"activation","activation":"swish"}])").status().message(),
-              EndsWith("must be one of " + known));
+  const auto refused = Build(R"([{"type":"activation","activation":"swish"}])");
+  EXPECT_THAT(std::string(refused.status().message()), EndsWith("must be one of " + known));
 }
 
 TEST(LayerTest, DataThatIsNoImageIsNamedAsTheCause) {
