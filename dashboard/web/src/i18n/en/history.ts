@@ -46,7 +46,7 @@ export const history = {
 
   curves: "Curves",
   noCurves: "No curves were recorded.",
-  usage: "Usage",
+  usage: "What the replicas used",
   noUsage: "What its replicas used was not recorded, or is not for you to see.",
   replica: "Replica",
   curve: "Curve",

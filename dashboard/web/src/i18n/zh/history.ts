@@ -46,7 +46,7 @@ export const history: typeof en = {
 
   curves: "曲线",
   noCurves: "没有记录曲线。",
-  usage: "资源用量",
+  usage: "各副本的资源用量",
   noUsage: "没有记录其副本的资源用量，或您无权查看。",
   replica: "副本",
   curve: "曲线",

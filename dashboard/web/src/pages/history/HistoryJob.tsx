@@ -161,8 +161,17 @@ function Parts({ job }: { job: HistoryDetail }): ReactNode {
       label: t.history.logs,
       children: isWithheld("logs") ? why("logs") : <HistoryLogs logs={job.logs} />,
     },
-    { key: "curves", label: t.history.curves, children: <HistoryCurves series={job.series} /> },
-    { key: "usage", label: t.history.usage, children: <HistoryUsage usage={job.usage} /> },
+    {
+      key: "curves",
+      label: t.history.curves,
+      children: (
+        <>
+          <HistoryCurves series={job.series} />
+          <h2 className="history-usage">{t.history.usage}</h2>
+          <HistoryUsage usage={job.usage} />
+        </>
+      ),
+    },
     {
       key: "yaml",
       label: t.job.yaml,

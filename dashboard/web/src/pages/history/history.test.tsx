@@ -364,8 +364,8 @@ describe("what the replicas of a job that is gone used", () => {
     ];
     const usage = { every: 0, replicas: { "worker-10": rows, "worker-2": rows } };
     const { user } = renderAt("/history/uid-old", { server: serverOf(detail({ usage })) });
-    await user.click(await screen.findByRole("tab", { name: "Usage" }));
-    const region = await screen.findByRole("region", { name: "Usage" });
+    await user.click(await screen.findByRole("tab", { name: "Curves" }));
+    const region = await screen.findByRole("region", { name: "What the replicas used" });
     const [head, first, second] = within(region).getAllByRole("row");
     const texts = (one: HTMLElement | undefined) =>
       [...(one?.querySelectorAll("th, td") ?? [])].map((cell) => cell.firstChild?.textContent);
@@ -377,7 +377,7 @@ describe("what the replicas of a job that is gone used", () => {
 
   test("is said not to be there, in Chinese too", async () => {
     const { user } = renderAt("/history/uid-old", { server: serverOf(detail()), language: "zh" });
-    await user.click(await screen.findByRole("tab", { name: "资源用量" }));
+    await user.click(await screen.findByRole("tab", { name: "曲线" }));
     expect(await screen.findByText(/没有记录其副本的资源用量/)).toBeTruthy();
   });
 });
