@@ -244,7 +244,7 @@ void AddCi(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
   });
 }
 
-void AddPages(Command& app, const std::shared_ptr<Flags>& flags, int* exit_code) {
+void AddOpen(Command& app, const std::shared_ptr<Flags>& flags, int* exit_code) {
   Command open = app.AddCommand(
       {.name = "open", .about = "Open the local cluster's web page, or that of one job"});
   open.AddOption("JOB", &flags->job, "NAME, tj/NAME or tfjob/NAME (default: the list of jobs)");
@@ -258,10 +258,6 @@ void AddPages(Command& app, const std::shared_ptr<Flags>& flags, int* exit_code)
                           .ns = flags->ns,
                           .browse = !flags->print});
   });
-  Command page = app.AddCommand(
-      {.name = "dashboard", .about = "Print a link to the local cluster's web page"});
-  AddShownDir(page, flags.get());
-  page.OnRun([flags, exit_code] { *exit_code = RunOpen({.dir = Absolute(flags->shown_dir)}); });
 }
 
 }  // namespace
@@ -274,7 +270,7 @@ void AddLocalCommands(Command& app, int* exit_code) {
   AddUp(local, flags, exit_code);
   AddDownAndStatus(local, flags, exit_code);
   AddCi(local, flags, exit_code);
-  AddPages(app, flags, exit_code);
+  AddOpen(app, flags, exit_code);
   Command shim =
       app.AddCommand({.name = "shim", .about = "Run one container (started by the local cluster)"});
   shim.Hide();

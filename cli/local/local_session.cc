@@ -61,7 +61,7 @@ absl::Status LocalSession::StartDashboard(uint16_t port) {
          .address = "127.0.0.1:" + std::to_string(wanted),
          .address_flag = "--dashboard-port",
          .local_token = cluster_->server().token(),
-         .link_command = "taas dashboard --dir " + InShell(cluster_->dir()),
+         .link_command = "taas open --dir " + InShell(cluster_->dir()),
          .history_file = DirName(path) + "/history.db",
          .event_dir = DirName(path) + "/events",
          .claim_dir = [&cluster = *cluster_](const std::string& ns, const std::string& claim) {

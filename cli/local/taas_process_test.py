@@ -164,7 +164,7 @@ class TaasProcessTest(unittest.TestCase):
             return error.code, {}
 
     def test_a_link_to_the_dashboard_logs_in_once(self):
-        code, out, err = self.run_program("taas", "dashboard", "--dir", self.cluster)
+        code, out, err = self.run_program("taas", "open", "--print", "--dir", self.cluster)
         self.assertEqual(code, 0, err)
         url, code = re.fullmatch(r"(http://127\.0\.0\.1:\d+/)#code=([0-9a-f]{64})\n", out).groups()
         status, halves = self.log_in(url, code)
@@ -177,7 +177,7 @@ class TaasProcessTest(unittest.TestCase):
         self.assertEqual(self.log_in(url, "0" * 64)[0], 401)
         with urllib.request.urlopen(url, timeout=LIMIT_S) as page:
             self.assertIn("<title>TaaS</title>", page.read().decode())
-        self.assertEqual(self.run_program("taas", "dashboard", "--dir", self.dir)[0], 3)
+        self.assertEqual(self.run_program("taas", "open", "--print", "--dir", self.dir)[0], 3)
 
     def open_page(self, *words, **env):
         """`taas open` with a browser that keeps what it is to open."""
@@ -218,7 +218,7 @@ class TaasProcessTest(unittest.TestCase):
         self.assertEqual(self.run_program("taas", "delete", "seen")[0], 0)
 
     def test_without_a_cluster_it_is_said_how_one_starts(self):
-        for words in (("open",), ("open", "mnist"), ("dashboard",)):
+        for words in (("open",), ("open", "mnist"), ("open", "--print")):
             code, out, err = self.run_program("taas", *words, "--dir", self.dir)
             self.assertEqual((code, out), (3, ""))
             self.assertIn("`taas local up --dir %s` starts one" % self.dir, err)

@@ -45,7 +45,37 @@ decltype(HistorySource::fetch_tails) TailsFrom(const History::Context& context,
   };
 }
 
-HistorySource SourceOf(const History::Context& context, History::Eyes eyes) {
+// Processors and memory by the cluster's metrics, GPUs by who holds them.
+decltype(HistorySource::fetch_usage) UsageFrom(HistoryMetrics& metrics, const ClusterCache& cache,
+                                               const History::Eyes& eyes) {
+  return [&metrics, &cache, look = eyes.look_at_gpus, add_gpus = eyes.add_gpus](
+             const std::vector<HistorySource::JobPtr>& jobs,
+             std::function<void(const std::map<std::string, ReplicaUse>&)> done) {
+    HistorySource::Pods pods;
+    bool gpus = false;
+    for (const auto& job : jobs) {
+      for (const auto& pod : cache.PodsOf(*job)) {
+        pods.push_back(pod);
+        gpus = gpus || pod->gpus > 0;
+      }
+    }
+    if (gpus && look != nullptr) look();
+    metrics.Fetch([pods = std::move(pods), add_gpus, done = std::move(done)](
+                      const HistoryMetrics::Used& used) {
+      std::map<std::string, ReplicaUse> out;
+      for (const auto& pod : pods) {
+        const auto found = used.find({pod->meta.ns, pod->meta.name});
+        ReplicaUse use = found == used.end() ? ReplicaUse() : found->second;
+        if (pod->gpus > 0 && add_gpus != nullptr) add_gpus(*pod, &use);
+        if (use.any()) out[pod->meta.uid] = use;
+      }
+      done(out);
+    });
+  };
+}
+
+HistorySource SourceOf(const History::Context& context, HistoryMetrics& metrics,
+                       History::Eyes eyes) {
   const Board& board = eyes.board;
   const ClusterCache& cache = board.cache();
   return {.synced = [&board] { return board.synced(); },
@@ -65,6 +95,7 @@ HistorySource SourceOf(const History::Context& context, History::Eyes eyes) {
           .fetch_series = std::move(eyes.fetch_series),
           .fetch_files = std::move(eyes.fetch_files),
           .fetch_checkpoints = std::move(eyes.fetch_checkpoints),
+          .fetch_usage = UsageFrom(metrics, cache, eyes),
           .fetch_tails = TailsFrom(context, cache)};
 }
 
@@ -93,11 +124,13 @@ Board::Witness History::witness() {
 }
 
 void History::Start(Eyes eyes) {
+  metrics_ = std::make_unique<HistoryMetrics>(context_.own, context_.executor,
+                                              eyes.board.cache().options().namespaces);
   recorder_ = std::make_unique<HistoryRecorder>(
       HistoryRecorder::Context{.executor = context_.executor,
                                .store = store_,
                                .own = context_.own,
-                               .source = SourceOf(context_, std::move(eyes))});
+                               .source = SourceOf(context_, *metrics_, std::move(eyes))});
   recorder_->Start();
 }
 
@@ -109,10 +142,15 @@ void History::Checkpoints(const std::string& uid,
 }
 
 void History::Curves(const std::string& uid, std::function<void(std::string answer)> done) {
-  store_.Load(uid, {}, [done = std::move(done)](
-                           const absl::StatusOr<std::optional<HistoryRecord>>& record) {
-    const bool any = record.ok() && record->has_value() && !(*record)->curves.empty();
-    done(any ? ArchivedAnswer((*record)->curves) : "");
+  store_.Curves(uid, [done = std::move(done)](const absl::StatusOr<std::string>& curves) {
+    const bool any = curves.ok() && !curves->empty();
+    done(any ? ArchivedAnswer(*curves) : "");
+  });
+}
+
+void History::Usage(const std::string& uid, std::function<void(std::string used)> done) {
+  store_.Usage(uid, [done = std::move(done)](const absl::StatusOr<std::string>& used) {
+    done(used.value_or(""));
   });
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "dashboard/history/history_metrics.h"
 #include "dashboard/history/history_recorder.h"
 #include "dashboard/history/history_routes.h"
 #include "dashboard/history/history_store.h"
@@ -41,6 +42,9 @@ class History {
     decltype(HistorySource::fetch_series) fetch_series;
     decltype(HistorySource::fetch_files) fetch_files = nullptr;
     decltype(HistorySource::fetch_checkpoints) fetch_checkpoints = nullptr;
+    // What GPUs of a pod measure; null: nobody looks. `look`: somebody wants to know.
+    std::function<void()> look_at_gpus = nullptr;
+    std::function<void(const WatchedPod& pod, ReplicaUse* use)> add_gpus = nullptr;
   };
 
   History(const Context& context, HistoryStore::Options options);
@@ -53,6 +57,8 @@ class History {
   void Curves(const std::string& uid, std::function<void(std::string answer)> done);
   // Its checkpoints as they were last seen, as a JobCheckpoints; "": none were.
   void Checkpoints(const std::string& uid, std::function<void(std::string checkpoints)> done);
+  // What its replicas have used, as a RecordedUsage; "": nothing is known.
+  void Usage(const std::string& uid, std::function<void(std::string used)> done);
   // Writes what waits and ends its thread. Once the executor has stopped; idempotent.
   void Close();
 
@@ -61,6 +67,7 @@ class History {
   const std::unique_ptr<ThreadExecutor> thread_;
   HistoryStore store_;
   HistoryRoutes routes_;
+  std::unique_ptr<HistoryMetrics> metrics_;
   std::unique_ptr<HistoryRecorder> recorder_;
   bool closed_ = false;
 };

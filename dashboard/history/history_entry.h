@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dashboard/history/history_series.h"
+#include "dashboard/history/history_usage.h"
 #include "operator/api/job.h"
 #include "operator/base/clock.h"
 
@@ -87,6 +88,12 @@ struct HistoryCheckpoints {
   std::string json;
 };
 
+// What its replicas used at one time; joined with what is there.
+struct HistoryUsage {
+  std::string uid;
+  UsageSample sample;
+};
+
 struct HistoryLine {
   std::string t;  // ISO 8601 in UTC; empty: unknown.
   std::string l;
@@ -112,7 +119,7 @@ struct HistoryGone {
 
 using HistoryChange =
     std::variant<HistoryJob, HistoryManifest, HistorySeries, HistoryFiles, HistoryLastPoints,
-                 HistoryLog, HistoryGone, HistoryCheckpoints>;
+                 HistoryLog, HistoryGone, HistoryCheckpoints, HistoryUsage>;
 
 // A job that may still exist in the cluster, as far as the history knows.
 struct HistoryOpen {
@@ -162,7 +169,7 @@ struct HistoryName {
 
 // What of a job is read: what a caller may not see is not even loaded.
 struct HistoryParts {
-  bool events = false, manifest = false, logs = false;
+  bool events = false, manifest = false, logs = false, usage = false;
 };
 
 struct HistoryRecord {
@@ -172,6 +179,7 @@ struct HistoryRecord {
   std::string manifest;             // Empty: none is known, or it was not asked for.
   std::string curves;               // Of JoinCurves (history_series.h); empty: none.
   std::string checkpoints;          // Of HistoryCheckpoints; empty: none were seen.
+  std::string usage;                // Of JoinUsage (history_usage.h); empty: none, or not asked.
   std::vector<HistoryTail> logs;
 };
 

@@ -37,6 +37,7 @@ constexpr const char* kSteps[] = {
     "CREATE TABLE logs (job INTEGER NOT NULL, replica TEXT NOT NULL, pod_number INTEGER NOT NULL,"
     " tail BLOB NOT NULL, PRIMARY KEY (job, replica));",
     "ALTER TABLE bodies ADD COLUMN checkpoints TEXT NOT NULL DEFAULT '';",
+    "CREATE TABLE usage (job INTEGER PRIMARY KEY, used BLOB NOT NULL);",
 };
 
 // Made by us it is private from its first moment; SQLite gives the -wal the mode of the file.
@@ -81,8 +82,8 @@ absl::StatusOr<bool> CheckOurs(SqlFile* file) {
 absl::Status CheckTables(SqlFile* file) {
   ASSIGN_OR_RETURN(const int64_t tables,
                    file->Number("SELECT count(*) FROM sqlite_schema WHERE name IN ('jobs',"
-                                " 'jobs_over', 'bodies', 'events', 'series', 'logs')"));
-  if (tables == 6) return absl::OkStatus();
+                                " 'jobs_over', 'bodies', 'events', 'series', 'logs', 'usage')"));
+  if (tables == 7) return absl::OkStatus();
   return absl::DataLossError("open the history " + file->path() +
                              ": tables of its format are missing");
 }

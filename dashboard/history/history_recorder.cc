@@ -39,6 +39,14 @@ size_t MarkOf(const WatchedJob& job, const HistorySource::Events& events) {
   return std::hash<std::string>()(mark);
 }
 
+Clock::Duration UsageDelay(const WatchedJob& job, Clock::WallTime now) {
+  const auto since = job.status.start_time.has_value() ? job.status.start_time
+                                                       : job.meta.creation_time;
+  const auto ran = since.has_value() ? now - *since : Clock::WallTime::duration::zero();
+  return std::clamp<Clock::Duration>(ran / 60, HistoryRecorder::kUsageFirst,
+                                     HistoryRecorder::kUsageEvery);
+}
+
 }  // namespace
 
 HistoryRecorder::HistoryRecorder(Context context)
@@ -68,6 +76,7 @@ void HistoryRecorder::OnOpened(std::vector<HistoryOpen> jobs) {
   to_look_.clear();
   settling_.clear();
   series_due_.clear();
+  usage_due_.clear();
   from_file_ = std::move(jobs);
 }
 
@@ -76,6 +85,7 @@ void HistoryRecorder::Tick() {
   if (ready_) {
     Settle();
     AskSeries();
+    AskUsage();
   }
   tick_timer_ = executor_.PostAfter(kTick, [this] { Tick(); });
 }
@@ -145,6 +155,7 @@ void HistoryRecorder::Look(const WatchedJob& job) {
   WantManifest(job, &known);
   WantTails(job, pods, /*all=*/false, &known);
   WantSeries(job, pods, &known);
+  WantUsage(job, pods, &known);
   if (ends) {
     KeepLastPoints(job);
     FetchFiles(Share(job), pods);
@@ -350,6 +361,53 @@ void HistoryRecorder::AskSeries() {
     known.series_due = now + SeriesDelay(*job, known.series_every);
     series_due_.emplace(known.series_due, uid);
   }
+}
+
+void HistoryRecorder::WantUsage(const WatchedJob& job, const Pods& pods, Known* known) {
+  if (source_.fetch_usage == nullptr || known->usage_waits) return;
+  if (job.ended() || !AnyRuns(pods)) return;
+  known->usage_waits = true;
+  usage_due_.emplace(executor_.clock().Now() + kUsageFirst, job.meta.uid);
+}
+
+// One question for all jobs that are due.
+void HistoryRecorder::AskUsage() {
+  if (usage_asked_) return;
+  const Clock::Time now = executor_.clock().Now();
+  std::vector<HistorySource::JobPtr> due;
+  while (!usage_due_.empty() && usage_due_.begin()->first <= now) {
+    const std::string uid = usage_due_.begin()->second;
+    usage_due_.erase(usage_due_.begin());
+    const auto found = known_.find(uid);
+    if (found == known_.end()) continue;
+    Known& known = found->second;
+    auto job = source_.find(known.key);
+    known.usage_waits = job != nullptr && job->meta.uid == uid && !job->ended() &&
+                        AnyRuns(source_.pods_of(*job));
+    if (!known.usage_waits) continue;
+    usage_due_.emplace(now + UsageDelay(*job, executor_.clock().WallNow()), uid);
+    due.push_back(std::move(job));
+  }
+  if (due.empty()) return;
+  usage_asked_ = true;
+  source_.fetch_usage(due, [this, alive = std::weak_ptr<bool>(alive_),
+                            due](const std::map<std::string, ReplicaUse>& used) {
+    if (alive.lock() == nullptr) return;
+    usage_asked_ = false;
+    for (const auto& job : due) KeepUsage(*job, used);
+  });
+}
+
+void HistoryRecorder::KeepUsage(const WatchedJob& job,
+                                const std::map<std::string, ReplicaUse>& used) {
+  const std::chrono::duration<double> now = executor_.clock().WallNow().time_since_epoch();
+  HistoryUsage usage{.uid = job.meta.uid, .sample = {.at = now.count(), .replicas = {}}};
+  for (const auto& pod : source_.pods_of(job)) {
+    const auto found = used.find(pod->meta.uid);
+    if (found == used.end() || HasEnded(*pod)) continue;
+    usage.sample.replicas[ReplicaName(job, *pod)] = found->second;
+  }
+  if (!usage.sample.replicas.empty()) store_.Put(std::move(usage));
 }
 
 void HistoryRecorder::KeepLastPoints(const WatchedJob& job) {

@@ -65,6 +65,11 @@ struct HistorySource {
   std::function<void(const JobPtr& job, const Pods& pods,
                      std::function<void(std::string checkpoints)> done)>
       fetch_checkpoints = nullptr;
+  // What these jobs' pods use now, by uid of the pod; of those that are not measured nothing. Null:
+  // nobody measures.
+  std::function<void(const std::vector<JobPtr>& jobs,
+                     std::function<void(const std::map<std::string, ReplicaUse>& used)> done)>
+      fetch_usage = nullptr;
   // The last kLogTailLines of each pod, by its name; those that cannot be read are left out.
   std::function<void(const JobPtr& job, const Pods& pods,
                      std::function<void(std::vector<HistoryTail> tails)> done)>
@@ -82,6 +87,10 @@ class HistoryRecorder {
   static constexpr std::chrono::seconds kSeriesEvery{60};
   // Asked for in one second: joining and packing a job's curves takes the disk's thread some 30 ms.
   static constexpr size_t kSeriesPerTick = 4;
+  // What its replicas use: often at first, since a first try is over in a minute, then once in a
+  // sixtieth of the time that it has run.
+  static constexpr std::chrono::seconds kUsageFirst{5};
+  static constexpr std::chrono::seconds kUsageEvery{60};
   // After its end a job is looked at so many times again, this far apart: late events, pods that
   // are still being ended, what could not be read at once.
   static constexpr std::chrono::seconds kSettle{20};
@@ -127,6 +136,7 @@ class HistoryRecorder {
     bool series_waits = false;  // For its turn in series_due_.
     Clock::Time series_due{};   // With `series_waits`.
     Clock::Duration series_every = kSeriesFirst;
+    bool usage_waits = false;  // For its turn in usage_due_.
   };
 
   void OnOpened(std::vector<HistoryOpen> jobs);
@@ -148,6 +158,9 @@ class HistoryRecorder {
   // Until its curves are asked for again: half of what is left, and `every` at most.
   static Clock::Duration SeriesDelay(const WatchedJob& job, Clock::Duration every);
   void AskSeries();
+  void WantUsage(const WatchedJob& job, const Pods& pods, Known* known);
+  void AskUsage();
+  void KeepUsage(const WatchedJob& job, const std::map<std::string, ReplicaUse>& used);
   void KeepLastPoints(const WatchedJob& job);
   void FetchFiles(const HistorySource::JobPtr& job, const Pods& pods);
   void FetchSeries(const HistorySource::JobPtr& job, Pods pods);
@@ -164,6 +177,8 @@ class HistoryRecorder {
   bool looking_ = false;           // A task for them is posted.
   std::set<std::pair<Clock::Time, std::string>> settling_;  // Due, uid.
   std::set<std::pair<Clock::Time, std::string>> series_due_;
+  std::set<std::pair<Clock::Time, std::string>> usage_due_;
+  bool usage_asked_ = false;  // The answer has not come.
   Clock::Time manifests_from_{};  // Before then none is asked for: they are refused.
   bool refused_logged_ = false;
   HistoryCalls manifest_calls_, series_calls_, tail_calls_;

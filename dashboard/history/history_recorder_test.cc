@@ -37,7 +37,7 @@ struct FakeCluster {
   std::string files;   // What the event files have.
   std::map<std::string, std::string> checkpoints;  // By name of the job.
   bool logs_readable = true;
-  std::vector<std::string> series_asked, tails_asked;  // Of which job, of which pod.
+  std::vector<std::string> usage_asked, series_asked, tails_asked;  // Of which job, of which pod.
 };
 
 class HistoryRecorderTest : public testing::Test {
@@ -84,6 +84,17 @@ class HistoryRecorderTest : public testing::Test {
                   executor_.Post([done, seen = cluster_.checkpoints[job->meta.name]] {
                     done(seen);
                   });
+                },
+            .fetch_usage =
+                [this](const std::vector<JobPtr>& jobs, const auto& done) {
+                  std::map<std::string, ReplicaUse> used;
+                  for (const JobPtr& job : jobs) {
+                    cluster_.usage_asked.push_back(job->meta.name);
+                    for (const auto& pod : cluster_.pods[job->meta.name]) {
+                      used[pod->meta.uid] = {.cpu = 1.5};
+                    }
+                  }
+                  executor_.Post([done, used] { done(used); });
                 },
             .fetch_tails =
                 [this](const JobPtr&, const Pods& pods, const auto& done) {
@@ -604,6 +615,35 @@ TEST_F(HistoryRecorderTest, TheFileMayComeLate) {
   ASSERT_THAT(files.RemoveAll(dir_ + "/history.db"), IsOk());
   RunFor(minutes(1));
   EXPECT_THAT(History(), ElementsAre("uid-mnist"));
+}
+
+TEST_F(HistoryRecorderTest, WhatReplicasUseIsAskedForWhileTheyRunAndEverMoreRarely) {
+  AddJob("first", JobState::kRunning).meta.creation_time = executor_.clock().WallNow();
+  AddPod("first", 0, PodPhase::kRunning);
+  AddPod("first", 1, PodPhase::kPending);
+  AddJob("idle", JobState::kPending);
+  Start();
+  RunFor(seconds(60));
+  const size_t at_first = cluster_.usage_asked.size();
+  EXPECT_GE(at_first, 10u);
+  RunFor(std::chrono::hours(2));
+  const size_t before = cluster_.usage_asked.size();
+  RunFor(seconds(600));
+  EXPECT_LE(cluster_.usage_asked.size() - before, 11u);
+  EXPECT_GE(cluster_.usage_asked.size() - before, 9u);
+  EXPECT_THAT(cluster_.usage_asked, testing::Each("first"));
+  cluster_.pods["first"].clear();
+  Change("first", JobState::kSucceeded);
+  RunFor(seconds(90));
+  const size_t over = cluster_.usage_asked.size();
+  RunFor(seconds(600));
+  EXPECT_EQ(cluster_.usage_asked.size(), over);
+  std::string used;
+  store_->Usage("uid-first", [&](const auto& read) { used = read.value_or(""); });
+  RunFor(seconds(1));
+  const json rows = json::parse(used)["replicas"]["worker-0"];
+  EXPECT_GT(rows.size(), 50u);
+  EXPECT_EQ(rows[0][1], 1.5);
 }
 
 }  // namespace

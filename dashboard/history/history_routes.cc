@@ -10,6 +10,7 @@
 #include "dashboard/history/history_view.h"
 #include "dashboard/http/problem.h"
 #include "dashboard/server/sight.h"
+#include "dashboard/server/usage_routes.h"
 #include "operator/api/dialect.h"
 #include "operator/api/json_field.h"
 #include "operator/base/status.h"
@@ -121,6 +122,7 @@ std::string DetailText(const HistoryRecord& record, const HistoryParts& parts) {
   for (const std::string& event : record.events) out["events"].push_back(ReadObject(event));
   out["logs"] = LogsOf(record.logs);
   if (!record.checkpoints.empty()) out["checkpoints"] = ReadObject(record.checkpoints);
+  if (!record.usage.empty()) out["usage"] = ReadObject(record.usage);
   if (!record.manifest.empty()) out["manifest"] = ReadObject(record.manifest);
   Json withheld = Json::array();
   if (!parts.events) withheld.push_back("events");
@@ -139,7 +141,8 @@ std::vector<AccessQuestion> PartsQuestions(const HistoryName& name) {
   return {{.verb = "list", .group = "", .resource = "events", .ns = ns},
           {.verb = "get", .group = group, .resource = std::string(dialect.plural), .ns = ns,
            .name = name.name},
-          {.verb = "get", .group = "", .resource = "pods", .subresource = "log", .ns = ns}};
+          {.verb = "get", .group = "", .resource = "pods", .subresource = "log", .ns = ns},
+          MetricsQuestion(ns)};
 }
 
 WebResponse NoSuchJob(const std::string& uid) {
@@ -223,7 +226,8 @@ void HistoryRoutes::Detail(ApiCall call) {
 void HistoryRoutes::DetailOf(ApiCall call, const std::string& uid, const HistoryName& name) {
   context_.access.Check(
       call.identity, PartsQuestions(name), [this, call, uid](const std::vector<bool>& may) {
-        const HistoryParts parts{.events = may[0], .manifest = may[1], .logs = may[2]};
+        const HistoryParts parts{.events = may[0], .manifest = may[1], .logs = may[2],
+                                  .usage = may[3]};
         context_.store.Load(uid, parts, [call, uid, parts](const auto& record) {
           if (!record.ok()) return call.respond(ProblemResponse(record.status()));
           if (!record->has_value()) return call.respond(NoSuchJob(uid));

@@ -88,6 +88,7 @@ class HistoryRoutesTest : public testing::Test {
     store_->Put(HistoryManifest{job.uid, 1, R"({"kind":"TrainingJob"})"});
     store_->Put(HistoryCheckpoints{job.uid, R"({"dir":"/out","newest":[{"step":5}]})"});
     store_->Put(HistorySeries{job.uid, R"({"series":{"loss":[[1,2,0.5]]}})"});
+    store_->Put(HistoryUsage{job.uid, {.at = 100, .replicas = {{"worker-0", {.cpu = 1.5}}}}});
     store_->Put(HistoryLog{job.uid,
                            {.replica = "worker-0", .lines = {{"t", "secret of the log"}}}});
     executor_.RunUntil(executor_.clock().Now() + seconds(1));
@@ -235,7 +236,7 @@ TEST_F(HistoryRoutesTest, AQuestionThatIsNoneIsRefusedWithASentence) {
 TEST_F(HistoryRoutesTest, ADetailHasEverythingForWhoMaySeeIt) {
   Put({.uid = "a"});
   store_->Put(HistoryGone{"a", Clock::WallTime(seconds(1'767'225'700)), true});
-  for (const char* right : {"list events", "get trainingjobs", "get pods/log"}) {
+  for (const char* right : {"list events", "get trainingjobs", "get pods/log", "list pods"}) {
     reviews_.allowed.insert("ada " + std::string(right) + " ml");
   }
   executor_.RunUntil(executor_.clock().Now() + seconds(1));
@@ -253,6 +254,7 @@ TEST_F(HistoryRoutesTest, ADetailHasEverythingForWhoMaySeeIt) {
   EXPECT_EQ(answer.body["logs"][0]["replica"], "worker-0");
   EXPECT_EQ(answer.body["logs"][0]["lines"][0]["l"], "secret of the log");
   EXPECT_EQ(answer.body["logs"][0]["truncated"], false);
+  EXPECT_EQ(answer.body["usage"]["replicas"]["worker-0"], json::parse("[[100,1.5]]"));
   EXPECT_THAT(answer.body["withheld"], IsEmpty());
 }
 
@@ -265,6 +267,7 @@ TEST_F(HistoryRoutesTest, PartsThatACallerMayNotSeeAreLeftOutAndNamed) {
   EXPECT_THAT(answer.body.dump(), Not(HasSubstr("secret of the log")));
   EXPECT_THAT(answer.body.dump(), Not(HasSubstr("an event")));
   EXPECT_FALSE(answer.body.contains("manifest"));
+  EXPECT_FALSE(answer.body.contains("usage"));
   reviews_.allowed.insert("ada list events ml");
   executor_.RunUntil(executor_.clock().Now() + seconds(31));
   answer = Get("ada", {"history", "a"});

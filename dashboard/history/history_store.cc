@@ -18,6 +18,10 @@ std::string KeyOf(const HistoryFiles& files) { return "files/" + files.uid; }
 std::string KeyOf(const HistoryLastPoints& last) { return "last/" + last.uid; }
 std::string KeyOf(const HistoryLog& log) { return "log/" + log.uid + "/" + log.tail.replica; }
 std::string KeyOf(const HistoryCheckpoints& seen) { return "checkpoints/" + seen.uid; }
+// Each is of a time of its own.
+std::string KeyOf(const HistoryUsage& usage) {
+  return "usage/" + usage.uid + "/" + std::to_string(usage.sample.at);
+}
 std::string KeyOf(const HistoryGone& gone) { return "gone/" + gone.uid; }
 
 size_t BytesOf(const HistoryJob& job) {
@@ -35,6 +39,10 @@ size_t BytesOf(const HistoryLog& log) {
   return bytes;
 }
 size_t BytesOf(const HistoryCheckpoints& seen) { return seen.json.size(); }
+size_t BytesOf(const HistoryUsage& usage) {
+  constexpr size_t kReplicaBytes = 160;
+  return usage.sample.replicas.size() * kReplicaBytes;
+}
 size_t BytesOf(const HistoryGone&) { return 0; }
 // Of the entry itself: keys, list and map.
 constexpr size_t kEntryBytes = 256;
@@ -331,6 +339,18 @@ void HistoryStore::Locate(std::string uid, Done<std::optional<HistoryName>> done
 void HistoryStore::Checkpoints(std::string uid, Done<std::string> done) {
   Read<std::string>(
       [uid = std::move(uid)](HistoryTables& tables) { return tables.Checkpoints(uid); },
+      std::move(done));
+}
+
+void HistoryStore::Curves(std::string uid, Done<std::string> done) {
+  Read<std::string>(
+      [uid = std::move(uid)](HistoryTables& tables) { return tables.Curves(uid); },
+      std::move(done));
+}
+
+void HistoryStore::Usage(std::string uid, Done<std::string> done) {
+  Read<std::string>(
+      [uid = std::move(uid)](HistoryTables& tables) { return tables.Usage(uid); },
       std::move(done));
 }
 

@@ -71,6 +71,8 @@ class HistoryStore {
   void Page(HistoryQuery query, Done<HistoryPage> done);
   void Locate(std::string uid, Done<std::optional<HistoryName>> done);
   void Checkpoints(std::string uid, Done<std::string> done);
+  void Curves(std::string uid, Done<std::string> done);
+  void Usage(std::string uid, Done<std::string> done);
   void Load(std::string uid, HistoryParts parts, Done<std::optional<HistoryRecord>> done);
 
   // Why nothing is being written, as one sentence for a person; empty: it is. Names no path.

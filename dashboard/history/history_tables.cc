@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dashboard/history/history_series.h"
+#include "dashboard/history/history_usage.h"
 #include "dashboard/http/gzip.h"
 #include "operator/api/dialect.h"
 #include "operator/api/json_field.h"
@@ -189,6 +190,18 @@ absl::Status HistoryTables::ChangeCurves(
   return put.Bind(*id).BindBytes(Gzip(joined)).Done();
 }
 
+absl::Status HistoryTables::Write(const HistoryUsage& usage) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> id, IdOf(usage.uid));
+  if (!id.has_value() || full_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string before, Usage(usage.uid));
+  const std::string joined = JoinUsage(before, usage.sample);
+  if (joined.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(SqlStatement put,
+                   file_->Prepare("INSERT INTO usage (job, used) VALUES (?, ?) ON CONFLICT"
+                                  " (job) DO UPDATE SET used = excluded.used"));
+  return put.Bind(*id).BindBytes(Gzip(joined)).Done();
+}
+
 absl::Status HistoryTables::Write(const HistoryLog& log) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> id, IdOf(log.uid));
   if (!id.has_value() || full_) return absl::OkStatus();
@@ -284,6 +297,9 @@ absl::StatusOr<std::optional<HistoryRecord>> HistoryTables::Load(const std::stri
   record.curves = Unpack(find.Text(7));
   const int64_t id = find.Number(8);
   record.checkpoints = find.Text(9);
+  if (parts.usage) {
+    ASSIGN_OR_RETURN(record.usage, Usage(uid));
+  }
   if (parts.events) {
     RETURN_IF_ERROR(LoadEvents(id, &record));
   }
@@ -299,6 +315,21 @@ absl::StatusOr<std::string> HistoryTables::Checkpoints(const std::string& uid) {
                                   " ON b.job = j.id WHERE j.uid = ?"));
   ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
   return found ? find.Text(0) : "";
+}
+
+absl::StatusOr<std::string> HistoryTables::Usage(const std::string& uid) {
+  ASSIGN_OR_RETURN(SqlStatement find, file_->Prepare("SELECT u.used FROM jobs j JOIN usage u"
+                                                     " ON u.job = j.id WHERE j.uid = ?"));
+  ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
+  return found ? Unpack(find.Text(0)) : "";
+}
+
+absl::StatusOr<std::string> HistoryTables::Curves(const std::string& uid) {
+  ASSIGN_OR_RETURN(SqlStatement find,
+                   file_->Prepare("SELECT s.curves FROM jobs j JOIN series s"
+                                  " ON s.job = j.id WHERE j.uid = ?"));
+  ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
+  return found ? Unpack(find.Text(0)) : "";
 }
 
 absl::Status HistoryTables::LoadEvents(int64_t id, HistoryRecord* record) {
@@ -381,7 +412,7 @@ absl::StatusOr<bool> HistoryTables::Trim(Clock::WallTime now) {
       for (const char* sql :
            {"DELETE FROM jobs WHERE id = ?", "DELETE FROM bodies WHERE job = ?",
             "DELETE FROM events WHERE job = ?", "DELETE FROM series WHERE job = ?",
-            "DELETE FROM logs WHERE job = ?"}) {
+            "DELETE FROM logs WHERE job = ?", "DELETE FROM usage WHERE job = ?"}) {
         ASSIGN_OR_RETURN(SqlStatement drop, file_->Prepare(sql));
         RETURN_IF_ERROR(drop.Bind(id).Done());
       }

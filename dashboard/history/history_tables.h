@@ -45,8 +45,10 @@ class HistoryTables {
   absl::StatusOr<std::optional<HistoryName>> Locate(const std::string& uid);
   absl::StatusOr<std::optional<HistoryRecord>> Load(const std::string& uid,
                                                     const HistoryParts& parts);
-  // Of any job, also of one that goes on; "": none were seen.
+  // Of any job, also of one that goes on or is suspended; "": none were seen.
   absl::StatusOr<std::string> Checkpoints(const std::string& uid);
+  absl::StatusOr<std::string> Curves(const std::string& uid);
+  absl::StatusOr<std::string> Usage(const std::string& uid);
   // Those that nobody has seen go.
   absl::StatusOr<std::vector<HistoryOpen>> Open();
 
@@ -65,6 +67,7 @@ class HistoryTables {
   absl::Status Write(const HistoryLog& log);
   absl::Status Write(const HistoryGone& gone);
   absl::Status Write(const HistoryCheckpoints& seen);
+  absl::Status Write(const HistoryUsage& usage);
   absl::Status WriteEvents(int64_t id, const std::vector<HistoryEvent>& events);
   absl::StatusOr<std::optional<int64_t>> IdOf(const std::string& uid);
   absl::Status ChangeCurves(const std::string& uid,

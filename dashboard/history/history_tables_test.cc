@@ -133,6 +133,29 @@ TEST_F(HistoryTablesTest, CheckpointsAreKnownAlsoOfAJobThatGoesOn) {
   EXPECT_EQ(*tables_->Checkpoints("u1"), "[1]") << "the row that is written anew takes them along";
 }
 
+TEST_F(HistoryTablesTest, WhatReplicasUsedIsJoinedAndKnownAlsoOfAJobThatGoesOn) {
+  const auto used = [](const char* uid, double at, double cpu) {
+    return HistoryUsage{uid, {.at = at, .replicas = {{"worker-0", {.cpu = cpu}}}}};
+  };
+  Put({JobAt("u1", -1), used("u1", 100, 1.5), used("no", 100, 9)});
+  Put({used("u1", 105, 2)});
+  EXPECT_EQ(json::parse(*tables_->Usage("u1"))["replicas"]["worker-0"],
+            json::parse("[[100,1.5],[105,2]]"));
+  EXPECT_EQ(*tables_->Usage("no"), "");
+  Put({JobAt("u1", 5)});
+  EXPECT_EQ((*tables_->Load("u1", {}))->usage, "") << "it was not asked for";
+  EXPECT_EQ((*tables_->Load("u1", {.usage = true}))->usage, *tables_->Usage("u1"));
+}
+
+// Symptom: the page of a suspended job had no curves, though the history had recorded them.
+TEST_F(HistoryTablesTest, CurvesAreKnownAlsoOfAJobThatGoesOnOrIsSuspended) {
+  Put({JobAt("u1", -1), HistorySeries{"u1", R"({"series":{"loss":[[1,2,0.5]]}})"},
+       JobAt("u2", -1)});
+  EXPECT_EQ(json::parse(*tables_->Curves("u1"))["series"]["loss"][0][2], 0.5);
+  EXPECT_EQ(*tables_->Curves("u2"), "");
+  EXPECT_EQ(*tables_->Curves("no"), "");
+}
+
 TEST_F(HistoryTablesTest, AJobThatGoesOnIsKeptAndNotShown) {
   Put({JobAt("u1", -1), HistoryManifest{"u1", 4, "{}"}});
   EXPECT_THAT(All({kMl}), IsEmpty());

@@ -162,6 +162,20 @@ TEST_F(HistoryTest, AJobThatEndsAndIsDeletedIsReadFromTheHistoryEvenByTheNextDas
   EXPECT_THAT(std::string(detail["logs"][0]["lines"][0]["t"]), HasSubstr("2026-01-01T00:00:01"));
 }
 
+// Symptom: the page of a suspended job had no curves, though the history had recorded them.
+TEST_F(HistoryTest, TheCurvesOfAJobThatIsSuspendedAreThere) {
+  job_ = JobObject("Running", 1);
+  pod_ = PodObject("Running", 1);
+  Start();
+  RunFor(seconds(5));
+  Watch("/trainingjobs", "MODIFIED", JobObject("Suspended", 12));
+  EXPECT_EQ(Get({"history"})["jobs"].size(), 0u);
+  std::string recorded;
+  history_->Curves("u1", [&](std::string answer) { recorded = std::move(answer); });
+  RunFor(seconds(1));
+  EXPECT_THAT(recorded, HasSubstr("0.5"));
+}
+
 TEST_F(HistoryTest, AJobThatWentWhileNoDashboardLookedIsMarked) {
   job_ = JobObject("Running", 1);
   Start();

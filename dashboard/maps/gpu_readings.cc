@@ -171,6 +171,23 @@ void GpuReadings::Finish() {
   if (std::exchange(changed_, false) || old > 0) context_.changed();
 }
 
+GpuUse UseOf(const std::vector<DeviceReading>* devices) {
+  GpuUse use;
+  if (devices == nullptr) return use;
+  int busy_known = 0;
+  for (const DeviceReading& device : *devices) {
+    if (device.utilization.has_value()) {
+      use.busy = use.busy.value_or(0) + *device.utilization;
+      ++busy_known;
+    }
+    if (device.memory_used_mib.has_value()) {
+      use.memory_mib = use.memory_mib.value_or(0) + static_cast<double>(*device.memory_used_mib);
+    }
+  }
+  if (busy_known > 0) *use.busy /= busy_known;
+  return use;
+}
+
 std::vector<GpuReadings::GpuJob> GpuJobsOf(const ClusterCache& cache) {
   std::vector<GpuReadings::GpuJob> out;
   for (const auto& job : cache.Jobs()) {

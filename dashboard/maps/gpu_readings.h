@@ -1,8 +1,9 @@
 // How busy GPUs are, from the trainers that hold them: the /status of each job's chief, which
 // collects what its peers measured, and of its evaluator (docs/contract.md).
 //
-// Nobody is asked while nobody looks. The other end may be a program of the user's: what it says
-// counts for pods of its own job only, and for devices that these hold (gpu_view.h).
+// Nobody is asked while nobody looks and no history records it. The other end may be a program of
+// the user's: what it says counts for pods of its own job only, and for devices that these hold
+// (gpu_view.h).
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only. Errors: none;
 // of whoever does not answer nothing is known.
@@ -19,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +95,13 @@ class GpuReadings {
   std::map<std::string, Clock::Time> silent_;   // Since when, by uid of the pod that was asked.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
+
+// Of several devices together: how busy they are on average, 0 … 1, and their memory in use, of
+// those that tell it. Null has none.
+struct GpuUse {
+  std::optional<double> busy, memory_mib;
+};
+GpuUse UseOf(const std::vector<DeviceReading>* devices);
 
 // Jobs that go on and have pods with GPUs.
 std::vector<GpuReadings::GpuJob> GpuJobsOf(const ClusterCache& cache);

@@ -239,5 +239,17 @@ TEST(GpuPageTest, HowWellADeviceIsIsReadAsTheContractHasIt) {
                           DeviceReading{.id = "c"}));
 }
 
+TEST(GpuUseTest, SeveralDevicesAreBusyOnAverageAndUseTheirMemoryTogether) {
+  EXPECT_FALSE(UseOf(nullptr).busy.has_value());
+  const std::vector<DeviceReading> devices = {
+      {.id = "0", .utilization = 0.5, .memory_used_mib = 1'000},
+      {.id = "1", .utilization = 1.0, .memory_used_mib = 3'000},
+      {.id = "2"}};
+  EXPECT_EQ(UseOf(&devices).busy, 0.75);
+  EXPECT_EQ(UseOf(&devices).memory_mib, 4'000);
+  const std::vector<DeviceReading> silent = {{.id = "0"}};
+  EXPECT_FALSE(UseOf(&silent).memory_mib.has_value());
+}
+
 }  // namespace
 }  // namespace taas::dashboard

@@ -32,6 +32,7 @@
 #include "dashboard/training/event_routes.h"
 #include "dashboard/training/event_shelf.h"
 #include "dashboard/training/loss_watch.h"
+#include "dashboard/training/model_routes.h"
 #include "dashboard/training/report_source.h"
 #include "dashboard/training/series_routes.h"
 #include "dashboard/training/series_source.h"
@@ -142,6 +143,7 @@ class Process : public DashboardProcess {
     logs_.reset();
     series_routes_.reset();
     training_routes_.reset();
+    model_routes_.reset();
     event_routes_.reset();
     events_.reset();
     shelf_.reset();
@@ -155,6 +157,7 @@ class Process : public DashboardProcess {
     routes_.reset();
     history_.reset();
     board_.reset();
+    models_.reset();
     checkpoints_.reset();
     reports_.reset();
     series_.reset();
@@ -212,6 +215,8 @@ class Process : public DashboardProcess {
                                   .disk = *disk_,
                                   .reports = *reports_,
                                   .claim_dir = options_.claim_dir});
+    models_ = std::make_unique<ModelSource>(ModelSource::Context{
+        .executor = *executor_, .disk = *disk_, .claim_dir = options_.claim_dir});
     shelf_ = std::make_unique<EventShelf>(files_, EventShelf::Options{.dir = event_dir_});
     events_ = std::make_unique<EventMirror>(*poll_, *executor_, *disk_, *shelf_,
                                             options_.claim_dir);
@@ -240,10 +245,16 @@ class Process : public DashboardProcess {
                            .access = *access_,
                            .callers = *callers_});
     jobs_->AddTo(table);
-    usage_ = std::make_unique<UsageRoutes>(UsageRoutes::Context{.executor = *executor_,
-                                                                .board = *board_,
-                                                                .access = *access_,
-                                                                .callers = *callers_});
+    UsageRoutes::Context usage{.executor = *executor_,
+                               .board = *board_,
+                               .access = *access_,
+                               .callers = *callers_};
+    if (history_ != nullptr) {
+      usage.recorded = [this](const std::string& uid, auto done) {
+        history_->Usage(uid, std::move(done));
+      };
+    }
+    usage_ = std::make_unique<UsageRoutes>(std::move(usage));
     usage_->AddTo(table);
     logs_ = std::make_unique<LogRoutes>(LogRoutes::Context{.executor = *executor_,
                                                            .board = *board_,
@@ -277,7 +288,8 @@ class Process : public DashboardProcess {
     TrainingRoutes::Context training{.board = *board_,
                                      .access = *access_,
                                      .reports = *reports_,
-                                     .checkpoints = *checkpoints_};
+                                     .checkpoints = *checkpoints_,
+                                     .models = *models_};
     if (history_ != nullptr) {
       training.recorded = [this](const std::string& uid, auto done) {
         history_->Checkpoints(uid, std::move(done));
@@ -285,6 +297,12 @@ class Process : public DashboardProcess {
     }
     training_routes_ = std::make_unique<TrainingRoutes>(std::move(training));
     training_routes_->AddTo(table);
+    model_routes_ = std::make_unique<ModelRoutes>(ModelRoutes::Context{.executor = *executor_,
+                                                                       .disk = *disk_,
+                                                                       .board = *board_,
+                                                                       .access = *access_,
+                                                                       .source = *models_});
+    model_routes_->AddTo(table);
   }
 
   void AddMaps(RouteTable* table) {
@@ -387,6 +405,12 @@ class Process : public DashboardProcess {
                                                            const CheckpointList& list) {
                          done(SeenCheckpoints(*job, list));
                        });
+                     },
+                     .look_at_gpus = [this] { readings_->Look(); },
+                     .add_gpus = [this](const WatchedPod& pod, ReplicaUse* use) {
+                       const GpuUse gpus = UseOf(readings_->Of(pod));
+                       use->gpu = gpus.busy;
+                       use->gpu_memory_mib = gpus.memory_mib;
                      }});
   }
 
@@ -440,6 +464,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<SeriesSource> series_;
   std::unique_ptr<ReportSource> reports_;
   std::unique_ptr<CheckpointSource> checkpoints_;
+  std::unique_ptr<ModelSource> models_;
   std::unique_ptr<EventShelf> shelf_;
   std::unique_ptr<EventMirror> events_;
   std::unique_ptr<History> history_;
@@ -451,6 +476,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<LogRoutes> logs_;
   std::unique_ptr<SeriesRoutes> series_routes_;
   std::unique_ptr<TrainingRoutes> training_routes_;
+  std::unique_ptr<ModelRoutes> model_routes_;
   std::unique_ptr<EventRoutes> event_routes_;
   std::unique_ptr<KueueCache> kueue_;
   std::unique_ptr<GpuReadings> readings_;

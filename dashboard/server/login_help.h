@@ -1,7 +1,7 @@
 // What somebody who is not logged in is told: commands that give her a link or a token of this very
 // cluster.
 //
-//   GET api/login   {"local": true, "link": "taas dashboard --dir /home/me/taas"}
+//   GET api/login   {"local": true, "link": "taas open --dir /home/me/taas"}
 //                   {"local": false, "account": {"namespace": "taas-system", "name": "dashboard"}}
 //
 // Ownership: values. Threads: any. Errors: none; what is not known is left out.

@@ -30,8 +30,8 @@ TEST(ServiceAccountOfTest, OtherTokensAreNobodys) {
 // Symptom: the login page of a local cluster offered `kubectl create token` and `taas dashboard`,
 // and both failed: its API server makes no tokens, and the cluster was in another directory.
 TEST(LoginHelpTest, NamesCommandsOfThisVeryCluster) {
-  EXPECT_EQ((LoginHelp{.link_command = "taas dashboard --dir /home/me/taas"}.Json()),
-            R"({"link":"taas dashboard --dir /home/me/taas","local":true})");
+  EXPECT_EQ((LoginHelp{.link_command = "taas open --dir /home/me/taas"}.Json()),
+            R"({"link":"taas open --dir /home/me/taas","local":true})");
   EXPECT_EQ((LoginHelp{.account = ServiceAccount{.ns = "n", .name = "d"}}.Json()),
             R"({"account":{"name":"d","namespace":"n"},"local":false})");
 }

@@ -88,7 +88,7 @@ void SessionRoutes::LogIn(ApiCall call) {
       return call.respond(ProblemResponse(
           401, "Unauthenticated",
           "the link has been used or is too old; print a new one with `" +
-              (context_.help.link_command.empty() ? "taas dashboard"
+              (context_.help.link_command.empty() ? "taas open"
                                                   : context_.help.link_command) + "`"));
     }
     token = context_.local_token;

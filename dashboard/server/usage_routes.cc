@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "dashboard/server/job_routes.h"
+#include "dashboard/server/pod_metrics.h"
 #include "operator/api/job.h"
 #include "operator/api/json_field.h"
-#include "operator/api/json_member.h"
-#include "operator/api/quantity.h"
 #include "operator/kube/api_path.h"
 #include "third_party/json.h"
 
@@ -15,18 +14,6 @@ namespace taas::dashboard {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr char kMetricsPath[] = "/apis/metrics.k8s.io/v1beta1/namespaces/";
-constexpr double kMebibyte = 1 << 20;
-
-double SumOf(const Json& containers, const char* resource) {
-  double sum = 0;
-  for (const Json& container : containers) {
-    const std::string amount = TextOf(Member(container, "usage"), resource);
-    sum += static_cast<double>(QuantityMilli(amount).value_or(0)) / 1'000;
-  }
-  return sum;
-}
 
 // Why nothing is measured, as the page knows it.
 std::string WhyNot(const absl::StatusOr<HttpReply>& reply) {
@@ -46,18 +33,16 @@ std::set<std::string> NamesOf(const std::vector<ClusterCache::PodPtr>& pods) {
 }  // namespace
 
 std::string UsageAnswer(std::string_view list, const std::set<std::string>& pods) {
-  const Json parsed = Json::parse(list, nullptr, /*allow_exceptions=*/false);
   Json out = {{"pods", Json::object()}};
-  const Json& items = Member(parsed, "items");
-  if (!items.is_array()) return DumpJson(out);
-  for (const Json& item : items) {
-    const std::string name = TextOf(Member(item, "metadata"), "name");
-    const Json& containers = Member(item, "containers");
-    if (pods.count(name) == 0 || !containers.is_array()) continue;
-    out["pods"][name] = {{"cpu", SumOf(containers, "cpu")},
-                         {"memoryMiB", SumOf(containers, "memory") / kMebibyte}};
+  for (const PodMetrics& pod : ReadPodMetrics(list)) {
+    if (pods.count(pod.name) == 0) continue;
+    out["pods"][pod.name] = {{"cpu", pod.cpu}, {"memoryMiB", pod.memory_mib}};
   }
   return DumpJson(out);
+}
+
+AccessQuestion MetricsQuestion(const std::string& ns) {
+  return {.verb = "list", .group = "metrics.k8s.io", .resource = "pods", .ns = ns};
 }
 
 void UsageRoutes::AddTo(RouteTable* table) {
@@ -65,6 +50,26 @@ void UsageRoutes::AddTo(RouteTable* table) {
     WithJob(context_.board, context_.access, std::move(call),
             [this](const ApiCall& call, const ClusterCache::JobPtr& job) { Usage(call, job); });
   });
+  table->Add("GET", "jobs/*/*/*/usage/recorded", [this](ApiCall call) {
+    WithJob(context_.board, context_.access, std::move(call),
+            [this](const ApiCall& call, const ClusterCache::JobPtr& job) { Recorded(call, job); });
+  });
+}
+
+void UsageRoutes::Recorded(const ApiCall& call, const ClusterCache::JobPtr& job) {
+  const auto nothing = [call](const char* why) {
+    const Json answer = {{"every", 0}, {"replicas", Json::object()}, {"why", why}};
+    call.respond(JsonResponse(DumpJson(answer)));
+  };
+  if (context_.recorded == nullptr) return nothing("NotRecorded");
+  context_.access.Check(
+      call.identity, {MetricsQuestion(job->meta.ns)},
+      [this, call, job, nothing](const std::vector<bool>& may) {
+        if (!may[0]) return nothing("Forbidden");
+        context_.recorded(job->meta.uid, [call, nothing](const std::string& used) {
+          used.empty() ? nothing("NotYet") : call.respond(JsonResponse(used));
+        });
+      });
 }
 
 void UsageRoutes::Usage(const ApiCall& call, const ClusterCache::JobPtr& job) {
@@ -80,8 +85,7 @@ void UsageRoutes::Usage(const ApiCall& call, const ClusterCache::JobPtr& job) {
   kept.waiting.push_back(respond);
   if (kept.waiting.size() > 1) return;
   HttpRequest request;
-  request.path = WithQuery(kMetricsPath + PercentEncode(job->meta.ns) + "/pods",
-                           {{"labelSelector", LabelEquals(kJobLabel, job->meta.name)}});
+  request.path = PodMetricsPath(job->meta.ns, LabelEquals(kJobLabel, job->meta.name));
   request.bearer_token = call.token;
   request.timeout = kTimeout;
   request.body_bytes_max = kBodyBytesMax;

@@ -1,6 +1,9 @@
 // GET api/jobs/NS/PLURAL/NAME/usage: the CPU and memory that a job's pods use, as metrics.k8s.io
 // says it.
 //
+// Beside it usage/recorded: what the history has recorded of the replicas, also of a job that is
+// over, for who may ask for the other.
+//
 // It is asked with the caller's own token, while somebody looks, and kept some seconds: a measure
 // is of more than that. A cluster without metrics is no error, and not asked again for a while.
 //
@@ -19,6 +22,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dashboard/server/access.h"
@@ -46,9 +50,12 @@ class UsageRoutes {
     Board& board;
     Access& access;
     KubeTransport& callers;  // Without credentials of its own.
+    // What the history has of it, as a RecordedUsage; "": nothing. Null: there is no history.
+    std::function<void(const std::string& uid, std::function<void(std::string used)> done)>
+        recorded = nullptr;
   };
 
-  explicit UsageRoutes(const Context& context) : context_(context) {}
+  explicit UsageRoutes(Context context) : context_(std::move(context)) {}
   void AddTo(RouteTable* table);
 
  private:
@@ -60,6 +67,7 @@ class UsageRoutes {
   };
 
   void Usage(const ApiCall& call, const ClusterCache::JobPtr& job);
+  void Recorded(const ApiCall& call, const ClusterCache::JobPtr& job);
   void OnReply(const std::string& key, const ClusterCache::JobPtr& job,
                const absl::StatusOr<HttpReply>& reply);
   void MakeRoom();
@@ -67,6 +75,9 @@ class UsageRoutes {
   const Context context_;
   std::map<std::string, Kept> kept_;  // By caller and job.
 };
+
+// Whether a caller may know what pods of a namespace use.
+AccessQuestion MetricsQuestion(const std::string& ns);
 
 // A JobUsage of dashboard/web: of a list of PodMetrics, those with one of these names.
 std::string UsageAnswer(std::string_view list, const std::set<std::string>& pods);

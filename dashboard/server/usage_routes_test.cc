@@ -51,19 +51,25 @@ class UsageRoutesTest : public testing::Test {
       const bool review = request.verb == Verb::kPost;
       own_.Reply(HttpReply{
           .code = review ? 201 : 200,
-          .body = review ? R"({"status":{"allowed":true}})"
+          .body = review ? std::string(R"({"status":{"allowed":)") +
+                               (request.body.find("metrics.k8s.io") == std::string::npos ||
+                                        may_list_
+                                    ? "true"
+                                    : "false") +
+                               "}}"
                          : R"({"metadata":{"resourceVersion":"10"},"items":[)" + items + "]}"});
       Run();
     }
   }
   void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
 
-  void Ask(const std::string& who = "ada") {
+  void Ask(const std::string& who = "ada", bool recorded = false) {
     ApiCall call{.request = {.method = "GET",
                              .segments = {"api", "jobs", "ns", "trainingjobs", "j", "usage"}},
                  .respond = [this](WebResponse answer) { answers_.push_back(std::move(answer)); },
                  .identity = std::make_shared<Identity>(Identity{.user = who, .key = who}),
                  .token = "token-of-" + who};
+    if (recorded) call.request.segments.push_back("recorded");
     const auto found = table_.Find("GET", call.request.segments);
     (*found.handler)(std::move(call));
     Run();
@@ -82,7 +88,12 @@ class UsageRoutesTest : public testing::Test {
   Access access_{own_, executor_};
   Board board_{own_, executor_, random_, {}};
   UsageRoutes routes_{
-      {.executor = executor_, .board = board_, .access = access_, .callers = callers_}};
+      {.executor = executor_, .board = board_, .access = access_, .callers = callers_,
+       .recorded = [this](const std::string& uid, const auto& done) {
+         done(uid == "uj" ? recorded_ : "");
+       }}};
+  std::string recorded_ = R"({"every":0,"replicas":{"worker-0":[[1,0.5]]}})";
+  bool may_list_ = true;
   RouteTable table_;
   std::vector<WebResponse> answers_;
 };
@@ -115,6 +126,20 @@ TEST_F(UsageRoutesTest, AnAnswerIsKeptForAMomentAndForWhoAsked) {
   Ask();
   Reply(200, kMeasured);
   EXPECT_EQ(answers_.size(), 5u);
+}
+
+// Symptom: what a replica had used before its page was opened was shown nowhere.
+TEST_F(UsageRoutesTest, WhatTheHistoryRecordedIsForWhoMayAskForTheOther) {
+  Ask("ada", /*recorded=*/true);
+  EXPECT_EQ(callers_.waiting(), 0u);
+  EXPECT_EQ(Last(), json::parse(recorded_));
+  recorded_ = "";
+  Ask("ada", /*recorded=*/true);
+  EXPECT_EQ(Last(), json::parse(R"({"every":0,"replicas":{},"why":"NotYet"})"));
+  recorded_ = R"({"secret":1})";
+  may_list_ = false;
+  Ask("bob", /*recorded=*/true);
+  EXPECT_EQ(Last(), json::parse(R"({"every":0,"replicas":{},"why":"Forbidden"})"));
 }
 
 TEST_F(UsageRoutesTest, AClusterWithoutMetricsIsNotAskedAgainForAWhile) {

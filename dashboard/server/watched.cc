@@ -220,6 +220,9 @@ absl::StatusOr<WatchedJob> ReadJob(JobKind kind, std::string_view json) {
   job.summaries = PlaceOf(Text(Member(Member(trainer, "summaries"), "dir")), volumes);
   job.checkpoint_dir = Text(Member(Member(trainer, "checkpoint"), "dir"));
   job.checkpoints = PlaceOf(job.checkpoint_dir, volumes);
+  const Json& exported = Member(trainer, "export");
+  job.exported = PlaceOf(Text(Member(exported, "dir")), volumes);
+  job.exported_saved_model = Text(Member(exported, "format")) == "savedModel";
   job.of_text = Text(Member(Member(trainer, "data"), "format")) == "text";
   if (job.queue.empty()) {
     job.queue = Text(Member(Member(policy, "schedulingPolicy"), "queue"));

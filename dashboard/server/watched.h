@@ -59,6 +59,10 @@ struct WatchedJob {
   std::optional<VolumePath> summaries;  // Of the bundled trainer's event files.
   std::string checkpoint_dir;  // In its pods; empty: it keeps no checkpoints that we know of.
   std::optional<VolumePath> checkpoints;  // The same directory, if a volume holds it.
+  // Where the bundled trainer writes the model at its end, if a volume holds it; a SavedModel, or
+  // else safetensors.
+  std::optional<VolumePath> exported;
+  bool exported_saved_model = false;
   bool of_text = false;  // The bundled trainer reads text, so that its evaluation has a perplexity.
   JobStatus status;
   std::string flaw;  // What could not be read; empty: nothing.

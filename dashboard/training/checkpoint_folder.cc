@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "dashboard/training/volume_folder.h"
 #include "operator/base/directory.h"
 #include "operator/base/status.h"
 
@@ -33,19 +34,6 @@ std::optional<FileName> ReadName(std::string_view name) {
   if (error != std::errc() || read.step < 0 || rest == end || *rest != '.') return std::nullopt;
   read.rest = name.substr(static_cast<size_t>(rest - name.data()) + 1);
   return read;
-}
-
-absl::StatusOr<Directory> OpenBelow(const std::string& top, std::string_view below) {
-  ASSIGN_OR_RETURN(Directory directory, Directory::Open(top, Links::kRefused));
-  while (!below.empty()) {
-    const size_t end = std::min(below.find('/'), below.size());
-    const std::string name(below.substr(0, end));
-    below.remove_prefix(std::min(end + 1, below.size()));
-    if (name.empty() || name == ".") continue;
-    ASSIGN_OR_RETURN(Directory inner, directory.OpenDirectoryIn(name));
-    directory = std::move(inner);
-  }
-  return directory;
 }
 
 }  // namespace

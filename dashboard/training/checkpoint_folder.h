@@ -1,7 +1,7 @@
 // The checkpoints in a folder of this machine: on the local cluster a volume is one.
 //
-// Symbolic links below the volume's top are not followed: whoever can write into a volume could
-// otherwise have other folders listed. Names alone are looked at, and no file is opened.
+// Symbolic links are not followed (volume_folder.h). Names alone are looked at, and no file is
+// opened.
 //
 // Ownership: values. Threads: any; may wait for the disk. Errors: the system's, naming the path.
 //

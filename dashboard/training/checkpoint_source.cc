@@ -40,11 +40,9 @@ const char* NameOf(CheckpointList::From from) {
 
 void CheckpointSource::Fetch(const WatchedJob& job, const Pods& pods, Done done) {
   if (job.checkpoint_dir.empty()) return done({});
-  if (context_.claim_dir != nullptr && job.checkpoints.has_value()) {
-    const VolumePath& place = *job.checkpoints;
-    const std::string top = place.claim.empty() ? place.host_path
-                                                : context_.claim_dir(job.meta.ns, place.claim);
-    if (!top.empty()) return ReadFolder(top, place.below, done);
+  if (job.checkpoints.has_value()) {
+    const std::string top = VolumeTop(context_.claim_dir, job.meta.ns, *job.checkpoints);
+    if (!top.empty()) return ReadFolder(top, job.checkpoints->below, done);
   }
   if (job.ended()) return done(ByStatus(job));
   context_.reports.Fetch(job, pods, [done = std::move(done)](const ReportReply& reply) {

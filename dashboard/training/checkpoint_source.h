@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dashboard/training/report_source.h"
+#include "dashboard/training/volume_folder.h"
 #include "operator/base/executor.h"
 #include "operator/plan/saved_checkpoints.h"
 
@@ -36,8 +37,7 @@ class CheckpointSource {
     Executor& executor;
     Executor& disk;
     ReportSource& reports;
-    // Where a claim of a namespace is on this machine; null: volumes cannot be seen.
-    std::function<std::string(const std::string& ns, const std::string& claim)> claim_dir;
+    ClaimDir claim_dir;
   };
 
   explicit CheckpointSource(Context context) : context_(std::move(context)) {}

@@ -53,10 +53,9 @@ void EventMirror::OnDisk(Work work, Then then) {
 }
 
 std::string EventMirror::DirOf(const WatchedJob& job) const {
-  if (!claim_dir_ || !job.summaries.has_value()) return "";
-  const VolumePath& place = *job.summaries;
-  return (place.claim.empty() ? place.host_path : claim_dir_(job.meta.ns, place.claim)) + "/" +
-         place.below;
+  if (!job.summaries.has_value()) return "";
+  const std::string top = VolumeTop(claim_dir_, job.meta.ns, *job.summaries);
+  return top.empty() ? "" : top + "/" + job.summaries->below;
 }
 
 void EventMirror::Ask(const WatchedJob& job, const Pods& pods, Question question, Done done) {

@@ -26,6 +26,7 @@
 #include "dashboard/events/answer.h"
 #include "dashboard/server/watched.h"
 #include "dashboard/training/event_shelf.h"
+#include "dashboard/training/volume_folder.h"
 #include "operator/base/executor.h"
 #include "operator/kube/poll_transport.h"
 
@@ -46,9 +47,6 @@ class EventMirror {
     std::string path;  // "" asks about the copies themselves.
     std::vector<std::pair<std::string, std::string>> query;
   };
-
-  // Where a claim of a namespace is; null: volumes cannot be seen.
-  using ClaimDir = std::function<std::string(const std::string& ns, const std::string& claim)>;
 
   EventMirror(PollTransport& transport, Executor& executor, Executor& disk, EventShelf& shelf,
               ClaimDir claim_dir = nullptr);

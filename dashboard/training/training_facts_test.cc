@@ -61,7 +61,8 @@ class TrainingFactsTest : public testing::Test {
   }
   json Text(const ReportReply& reply, const CheckpointList& list,
             const std::string& recorded = "") {
-    return json::parse(TrainingText(job_, reply, list, recorded));
+    return json::parse(TrainingText(
+        job_, {.reply = reply, .checkpoints = list, .recorded = recorded, .model = {}}));
   }
 
   SimExecutor executor_{{.in_order = true}};

@@ -42,9 +42,9 @@ Json Checkpoints(const WatchedJob& job, const CheckpointList& list, const std::s
 
 }  // namespace
 
-std::string TrainingText(const WatchedJob& job, const ReportReply& reply,
-                         const CheckpointList& list, const std::string& recorded) {
+std::string TrainingText(const WatchedJob& job, const TrainingFacts& facts) {
   Json out = Json::object();
+  const ReportReply& reply = facts.reply;
   if (reply.report.has_value()) {
     out["source"] = reply.source;
     const RankTimes& times = reply.report->rank_times;
@@ -53,8 +53,9 @@ std::string TrainingText(const WatchedJob& job, const ReportReply& reply,
   } else if (!reply.message.empty()) {
     out["message"] = reply.message;
   }
-  Json checkpoints = Checkpoints(job, list, recorded);
+  Json checkpoints = Checkpoints(job, facts.checkpoints, facts.recorded);
   if (!checkpoints.is_null()) out["checkpoints"] = std::move(checkpoints);
+  if (facts.model.has_value()) out["model"] = ModelOfferJson(*facts.model);
   return DumpJson(out);
 }
 
@@ -68,30 +69,41 @@ void TrainingRoutes::Training(ApiCall call) {
             const auto respond = [call](std::string text) {
               call.respond(JsonResponse(std::move(text)));
             };
-            const auto pods = context_.board.cache().PodsOf(*job);
-            const auto with_reply = [this, job, pods, respond](const ReportReply& reply) {
-              context_.checkpoints.Fetch(
-                  *job, pods, [this, job, reply, respond](const CheckpointList& list) {
-                    Complete(job, reply, list, respond);
-                  });
-            };
             // Of a job that is over nobody answers, and nobody has to.
-            if (job->ended()) return with_reply({});
-            context_.reports.Fetch(*job, pods, with_reply);
+            if (job->ended()) return OfOneThatIsOver(job, respond);
+            const auto pods = context_.board.cache().PodsOf(*job);
+            context_.reports.Fetch(*job, pods, [this, job, pods, respond](const auto& reply) {
+              context_.checkpoints.Fetch(*job, pods, [this, job, reply, respond](const auto& list) {
+                Complete(job, {.reply = reply, .checkpoints = list}, respond);
+              });
+            });
           });
 }
 
-void TrainingRoutes::Complete(const ClusterCache::JobPtr& job, const ReportReply& reply,
-                              const CheckpointList& list,
+void TrainingRoutes::OfOneThatIsOver(const ClusterCache::JobPtr& job,
+                                     std::function<void(std::string text)> respond) {
+  context_.checkpoints.Fetch(*job, {}, [this, job, respond = std::move(respond)](
+                                           const CheckpointList& list) {
+    context_.models.Open(*job, [this, job, list, respond](const auto& model) {
+      TrainingFacts facts{.checkpoints = list};
+      if (model.ok()) facts.model = *model;
+      Complete(job, std::move(facts), respond);
+    });
+  });
+}
+
+void TrainingRoutes::Complete(const ClusterCache::JobPtr& job, TrainingFacts facts,
                               std::function<void(std::string text)> respond) {
-  const bool known = list.from == CheckpointList::From::kTrainer ||
-                     list.from == CheckpointList::From::kFolder;
+  const CheckpointList::From from = facts.checkpoints.from;
+  const bool known =
+      from == CheckpointList::From::kTrainer || from == CheckpointList::From::kFolder;
   if (known || job->checkpoint_dir.empty() || context_.recorded == nullptr) {
-    return respond(TrainingText(*job, reply, list, ""));
+    return respond(TrainingText(*job, facts));
   }
-  context_.recorded(job->meta.uid, [job, reply, list, respond = std::move(respond)](
-                                       const std::string& recorded) {
-    respond(TrainingText(*job, reply, list, recorded));
+  context_.recorded(job->meta.uid, [job, facts = std::move(facts), respond = std::move(respond)](
+                                       const std::string& recorded) mutable {
+    facts.recorded = recorded;
+    respond(TrainingText(*job, facts));
   });
 }
 

@@ -83,7 +83,7 @@ class LocalCluster:
         if self.process.poll() is not None:
             with open(os.path.join(self.folder, "up.log"), encoding="utf-8") as log:
                 raise AssertionError(f"taas local up ended: {log.read()[-2000:]}")
-        done = subprocess.run([self.taas, "dashboard", "--dir", self.dir], env=self.environ,
+        done = subprocess.run([self.taas, "open", "--print", "--dir", self.dir], env=self.environ,
                               check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return done.returncode == 0
 
@@ -117,4 +117,4 @@ class LocalCluster:
 
     def link(self):
         """It logs in once."""
-        return self.run(self.taas, "dashboard", "--dir", self.dir).strip()
+        return self.run(self.taas, "open", "--print", "--dir", self.dir).strip()

@@ -33,7 +33,8 @@ class GpusTest(unittest.TestCase):
                         "TAAS_FAKE_CUDA": cuda}
         self.cluster.environ |= self.library
         self.cluster.up()
-        link = self.cluster.run(self.cluster.taas, "dashboard", "--dir", self.cluster.cluster_dir)
+        link = self.cluster.run(self.cluster.taas, "open", "--print", "--dir",
+                                self.cluster.cluster_dir)
         self.url = link.stdout.split("#")[0].strip()
 
     def set_devices(self, first, second):

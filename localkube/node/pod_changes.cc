@@ -68,8 +68,8 @@ std::vector<PodEvent> ChangeEvents(const Json& pod, const Json& status) {
 std::vector<PodEvent> StartEvents(const Json& container) {
   std::vector<PodEvent> out;
   const std::string name = Text(container, "name");
-  const std::string note = ImageNote(container);
-  if (!note.empty()) {
+  for (const std::string& note : {ImageNote(container), TagNote(container)}) {
+    if (note.empty()) continue;
     out.push_back(
         {.reason = "ImageNotPulled", .message = note, .warning = true, .container = name});
   }

@@ -57,6 +57,13 @@ TEST(ChangeEventsTest, WhatKeepsAContainerFromRunningIsAWarning) {
 
 TEST(StartEventsTest, AnotherImageAndProbesThatAreLeftOutAreToldBeforehand) {
   EXPECT_THAT(StartEvents({{"name", "c"}, {"image", "taas/trainer:0.1.0"}}), IsEmpty());
+  // Symptom: a manifest for another version trained with this one, and nobody said so.
+  const auto tag = StartEvents({{"name", "c"}, {"image", "taas/trainer:0.9.0"}});
+  ASSERT_EQ(tag.size(), 1u);
+  EXPECT_EQ(tag[0].reason, "ImageNotPulled");
+  EXPECT_EQ(tag[0].message,
+            "image \"taas/trainer:0.9.0\" is not pulled: whatever its tag, the trainer's image "
+            "means the program beside taas, which is that of taas/trainer:0.1.0");
   const auto events =
       StartEvents(Json::parse(R"({"name":"c","image":"own:1","command":["/bin/true"],
                                   "livenessProbe":{"exec":{}}})"));

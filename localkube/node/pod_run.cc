@@ -279,6 +279,18 @@ std::string ImageNote(const Json& container) {
          Text(container, "name") + " runs with the programs of this machine";
 }
 
+std::string TagNote(const Json& container) {
+  const std::string image = Text(container, "image");
+  if (!IsTrainerImage(image)) return "";
+  const std::string tag = image.substr(WithoutTag(image).size());
+  const std::string trainer(kDefaultTrainerImage);
+  if (tag.empty() || tag == ":latest" || tag == trainer.substr(WithoutTag(trainer).size())) {
+    return "";
+  }
+  return "image \"" + image + "\" is not pulled: whatever its tag, the trainer's image means the "
+         "program beside taas, which is that of " + trainer;
+}
+
 std::string TranslatePath(const std::string& text, const std::vector<RunMount>& mounts) {
   const RunMount* best = nullptr;  // The innermost mount point decides, as it would when mounted.
   for (const RunMount& mount : mounts) {

@@ -44,6 +44,10 @@ bool IsTrainerImage(const std::string& image);
 // Empty: there is nothing to say.
 std::string ImageNote(const nlohmann::json& container);
 
+// Says of a container with the trainer's image of another version that it runs this one.
+// Empty: there is nothing to say.
+std::string TagNote(const nlohmann::json& container);
+
 // A mount's target, or a path below it, moved to the mount's source; any other text as it is.
 std::string TranslatePath(const std::string& text, const std::vector<RunMount>& mounts);
 

@@ -92,6 +92,34 @@ std::string Message(size_t nodes, const std::map<std::string, int>& counts) {
   return out + ".";
 }
 
+// 1.5 of 1,500 thousandths; bytes in MiB.
+std::string CpuText(int64_t milli) {
+  std::string text = std::to_string(milli / 1000);
+  if (milli % 1000 != 0) {
+    std::string rest = std::to_string(1000 + milli % 1000).substr(1);
+    rest.resize(rest.find_last_not_of('0') + 1);
+    text += "." + rest;
+  }
+  return text;
+}
+std::string MemoryText(int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+// Of what no node will ever have, how much that is, which a kube-scheduler does not say.
+std::string TooLarge(const Resources& wanted, const std::vector<Room>& rooms) {
+  Resources most;
+  for (const Room& room : rooms) most = Larger(most, room.node->allocatable);
+  std::string out;
+  const auto tell = [&out](int64_t wants, int64_t has, const char* name, const auto& text) {
+    if (wants <= has) return;
+    out += " It asks for " + text(wants) + " " + name + ", and no node has more than " +
+           text(has) + ".";
+  };
+  tell(wanted.cpu_milli, most.cpu_milli, "cpu", CpuText);
+  tell(wanted.memory_bytes, most.memory_bytes, "memory", MemoryText);
+  tell(wanted.gpus, most.gpus, kGpuResource, [](int64_t n) { return std::to_string(n); });
+  return out;
+}
+
 double Share(int64_t used, int64_t all) {
   return all > 0 ? static_cast<double>(used) / static_cast<double>(all) : 0;
 }
@@ -190,7 +218,8 @@ std::vector<Placement> Schedule(const std::vector<NodeState>& nodes,
     std::map<std::string, int> counts;
     Room* room = FindRoom(pod, &rooms, &counts);
     if (room == nullptr) {
-      out.push_back({pod.key, "", Message(nodes.size(), counts)});
+      const std::string more = rooms.empty() ? "" : TooLarge(pod.requests, rooms);
+      out.push_back({pod.key, "", Message(nodes.size(), counts) + more});
       continue;
     }
     take(pod, room);

@@ -14,6 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::ElementsAre;
 using testing::Pair;
+using testing::StartsWith;
 
 NodeState TwoGpus(const std::string& name = "local") {
   return {.name = name,
@@ -102,7 +103,8 @@ TEST(ScheduleTest, EachNodeThatRefusesIsCountedUnderItsFirstSortOfReason) {
   pod.requests.cpu_milli = 500;
   EXPECT_EQ(RefusalOf(nodes, pod),
             "0/4 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint "
-            "{gpu: broken}, 1 node(s) were unschedulable, 2 Insufficient nvidia.com/gpu.");
+            "{gpu: broken}, 1 node(s) were unschedulable, 2 Insufficient nvidia.com/gpu. It asks "
+            "for 3 nvidia.com/gpu, and no node has more than 2.");
   EXPECT_EQ(RefusalOf({}, pod), "no nodes available to schedule pods");
 }
 
@@ -156,12 +158,24 @@ TEST(ScheduleTest, APodThatAsksForMoreThanThereIsAnywhereWaits) {
     PodToPlace pod = ReadSpec(R"({"containers":[{"resources":{"requests":{"memory":")" +
                               std::string(memory) + R"("}}},
         {"resources":{"requests":{"memory":"1e30"}}}]})");
-    EXPECT_EQ(RefusalOf({TwoGpus()}, pod), "0/1 nodes are available: 1 Insufficient memory.")
+    EXPECT_THAT(RefusalOf({TwoGpus()}, pod),
+                StartsWith("0/1 nodes are available: 1 Insufficient memory. It asks for "))
         << memory;
     pod.node = "local";
     EXPECT_EQ(Schedule({TwoGpus()}, {pod, pod, Wants("small", 0)})[0].node, "local")
         << "what asks for nothing fits a node that is too full";
   }
+}
+
+// Symptom: "Insufficient cpu", of a pod that no machine of this size could ever take.
+TEST(ScheduleTest, OfWhatNoNodeHasItIsSaidHowMuchThatIs) {
+  PodToPlace pod = Wants("p", 0);
+  pod.requests.cpu_milli = 2'500;
+  pod.requests.memory_bytes = int64_t{3} << 30;
+  EXPECT_EQ(RefusalOf({TwoGpus("a"), TwoGpus("b")}, pod),
+            "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient memory. It asks for 2.5 "
+            "cpu, and no node has more than 2. It asks for 3072 MiB memory, and no node has more "
+            "than 1024 MiB.");
 }
 
 TEST(AmountTest, IsReadAsTextOrNumberInAllFormsOfKubernetes) {

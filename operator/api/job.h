@@ -380,6 +380,8 @@ inline constexpr size_t kJobTokenMax = 64;
 bool IsJobToken(std::string_view text);
 // On pods: the chief's address that this pod was started with.
 inline constexpr std::string_view kBootstrapAnnotation = "taas.dev/bootstrap";
+// On pods: a hash of the role's template that the pod was made from.
+inline constexpr std::string_view kTemplateAnnotation = "taas.dev/template";
 // Of a pod of a large job: the ConfigMap that its environment refers to.
 inline constexpr std::string_view kClusterMapAnnotation = "taas.dev/cluster-map";
 

@@ -1,6 +1,8 @@
 #include "operator/api/job_rules.h"
 
 #include <algorithm>
+#include <regex>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -202,6 +204,30 @@ TEST(JobRulesTest, EachVolumeIsNamedByItsIndex) {
   EXPECT_THAT(paths, testing::IsSupersetOf(
                          {"spec.volumes[1].mountPath", "spec.volumes[2].mountPath"}));
   EXPECT_THAT(paths, testing::Not(testing::Contains("spec.volumes[0].mountPath")));
+}
+
+// Symptom: a field of a role that was forgotten in these rules could change while the job ran, on a
+// real cluster only: the local one compares all of the role.
+TEST(JobRulesTest, WhatMayNotChangeOfARoleNamesEachOfItsFields) {
+  const Json crd = Json::parse(TrainingJobCrdJson());
+  const Json& root = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+  const Json& roles = root["properties"]["spec"]["properties"]["roles"]["properties"];
+  ASSERT_EQ(roles.size(), 4u);
+  for (const auto& [role, schema] : roles.items()) {
+    const std::string path = "spec.roles." + role;
+    std::string rule;
+    for (const Json& one : root["x-kubernetes-validations"]) {
+      if (one.value("fieldPath", "") == "." + path) rule = one["rule"].get<std::string>();
+    }
+    for (const auto& [field, ignored] : schema["properties"].items()) {
+      const bool may_change = field == "replicas" || field == "template";
+      for (const std::string side : {"self.", "oldSelf."}) {
+        const std::string value = side + path + "." + field;
+        // Not a longer name that begins with it.
+        EXPECT_EQ(std::regex_search(rule, std::regex(value + "\\b")), !may_change) << value;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ struct Pod {
   std::string token;      // Annotation taas.dev/job-token.
   RareText cluster_map;   // Annotation taas.dev/cluster-map.
   int64_t epoch = 0;      // Annotation taas.dev/epoch; 0: none that makes sense.
+  uint64_t template_hash = 0;  // Annotation taas.dev/template; 0: of an earlier operator.
 
   // Kueue has a finalizer on it, so it stays after its deletion.
   bool held_by_kueue = false;

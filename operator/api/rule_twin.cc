@@ -100,6 +100,7 @@ std::vector<FieldError> BrokenTwins(const std::vector<RuleTwin>& twins, const Js
       errors.push_back({path, std::string(kFieldInvalid),
                         "Invalid value: \"" + TypeName(*place.self) + "\": " +
                             (twin.says ? twin.says(*place.self) : twin.message)});
+      if (twin.hint) errors.back().hint = twin.hint(*place.self);
     }
   }
   return errors;

@@ -31,6 +31,8 @@ struct RuleTwin {
   Predicate holds;
   // Of a rule with a messageExpression: what is said in place of `message`; null: that.
   std::function<std::string(const nlohmann::json& self)> says = nullptr;
+  // What a person is told beside it (FieldError::hint); null: nothing.
+  std::function<std::string(const nlohmann::json& self)> hint = nullptr;
 };
 
 std::vector<FieldError> BrokenTwins(const std::vector<RuleTwin>& twins,

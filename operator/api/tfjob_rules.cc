@@ -7,6 +7,7 @@
 #include "operator/api/defaults.h"
 #include "operator/api/ended_job_rule.h"
 #include "operator/api/tfjob_spec_codec.h"
+#include "operator/base/closest_name.h"
 
 namespace taas {
 namespace {
@@ -68,6 +69,16 @@ bool EndedJobStays(const Json& self, const Json* old) {
 }
 
 bool KeysAreRoles(const Json& self, const Json*) { return RolesIn(self).size() == self.size(); }
+
+// Of the first key that is none.
+std::string RoleMeant(const Json& self) {
+  for (const auto& [key, ignored] : self.items()) {
+    if (TfRoleFromKey(key).has_value()) continue;
+    const std::string meant = DidYouMean(key, {"PS", "Worker", "Chief", "Master", "Evaluator"});
+    return "\"" + key + "\" is none" + (meant.empty() ? "" : ": " + meant);
+  }
+  return "";
+}
 
 bool EachRoleOnce(const Json& self, const Json*) {
   std::map<std::pair<Role, bool>, int> seen;
@@ -134,7 +145,8 @@ const std::vector<RuleTwin>& TfJobRules() {
       {"spec.runPolicy.managedBy", kUnchangeable, "", Unchanged},
       {"spec.runPolicy.schedulingPolicy.queue",
        "spec.runPolicy.schedulingPolicy.queue is immutable", "", Unchanged},
-      {kSpecs, "the roles are PS, Worker, Chief, Master and Evaluator", "", KeysAreRoles},
+      {kSpecs, "the roles are PS, Worker, Chief, Master and Evaluator", "", KeysAreRoles, nullptr,
+       RoleMeant},
       {kSpecs, "two keys are the same role", "", EachRoleOnce},
       {kSpecs, "must not have more than 1 Chief or Master role", "", OneChiefRole},
       {kSpecs, "a Chief or Master has at most one replica", "", OneChief},

@@ -105,6 +105,16 @@ TEST(KindOfManifestTest, IsReadFromTheTextAlone) {
   EXPECT_EQ(KindOfManifest("["), std::nullopt);
 }
 
+TEST(ValidateTfJobTest, TheRoleThatWasProbablyMeantIsSaid) {
+  const char* const kJob = R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+      "metadata": {"name": "j"}, "spec": {"tfReplicaSpecs": {
+          "Wroker": {"replicas": 1, "template": {"spec": {"containers": [
+              {"name": "tensorflow", "image": "i"}]}}}}}})";
+  EXPECT_THAT(FormatFieldErrors(Validate(JobKind::kTfJob, kJob)),
+              testing::HasSubstr("the roles are PS, Worker, Chief, Master and Evaluator "
+                                 "(\"Wroker\" is none: did you mean \"Worker\"?)"));
+}
+
 TEST(ValidateTfJobTest, TheAnnotationOfItsPendingDeadlineIsANumberOfSeconds) {
   Json job = Json::parse(R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
       "metadata": {"name": "a"}, "spec": {"tfReplicaSpecs": {"Worker": {"template": {"spec": {

@@ -35,6 +35,13 @@ int64_t EpochOf(std::string_view text) {
   return epoch > 0 && epoch < kEpochMax ? epoch : 0;
 }
 
+// Of sixteen digits; 0: they are none.
+uint64_t HashOf(std::string_view text) {
+  uint64_t hash = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  return error == std::errc() && end == text.data() + text.size() ? hash : 0;
+}
+
 PodPhase PhaseOf(std::string_view phase) {
   if (phase.empty() || phase == "Pending") return PodPhase::kPending;
   if (phase == "Running") return PodPhase::kRunning;
@@ -249,6 +256,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.token = std::move(c.token);
   pod.cluster_map = std::move(c.cluster_map);
   pod.epoch = EpochOf(c.epoch);
+  pod.template_hash = HashOf(c.template_hash);
   pod.held_by_kueue = c.held_by_kueue;
   pod.ends_group = c.retriable == "false";
   pod.node = std::move(c.node);

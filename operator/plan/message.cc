@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/base/hash.h"
 #include "operator/plan/absent.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/conditions.h"
@@ -126,6 +127,41 @@ std::string LastFailure(const Ledger& ledger, const ReplicaView& replica) {
   return "";
 }
 
+// The job's template has changed since it was made, which changes no pod that is there.
+bool IsOfOldTemplate(const Pod& pod, const JobSpec& spec) {
+  if (pod.template_hash == 0 || !pod.role.has_value()) return false;
+  const auto role = spec.roles.find(*pod.role);
+  return role != spec.roles.end() && pod.template_hash != StableHash(role->second.pod_template);
+}
+
+// What waits for room or an image is not helped by a template that has been mended since; nor does
+// a pod that was made from the new one find the room that others still hold.
+Finding WithTemplate(Finding finding, const Pod& pod, const Snapshot& snapshot) {
+  const bool no_room = finding.trouble == Trouble::kUnschedulable;
+  if (!no_room && finding.trouble != Trouble::kCannotStart) return finding;
+  const JobSpec& spec = snapshot.job.spec;
+  std::string note;
+  if (IsOfOldTemplate(pod, spec)) {
+    note = "Its pod is of the template before the last change: `kubectl delete pod " +
+           pod.meta.name + "` has it made anew";
+  } else if (no_room) {
+    const auto holds = std::count_if(
+        snapshot.pods.begin(), snapshot.pods.end(), [&spec](const Pod& other) {
+          return !other.node.empty() && !HasEnded(other) && IsOfOldTemplate(other, spec);
+        });
+    if (holds == 0) return finding;
+    note = std::to_string(holds) + (holds == 1 ? " pod" : " pods") +
+           " of the job still " + (holds == 1 ? "holds" : "hold") +
+           " what the template before the last change asked for: `kubectl delete pod` has them "
+           "made anew";
+  } else {
+    return finding;
+  }
+  const bool stops = finding.sentence.ends_with('.');
+  finding.sentence += (stops ? " " : ". ") + note;
+  return finding;
+}
+
 Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snapshot& snapshot,
              const Ledger& ledger) {
   if (replica.foreign != nullptr) {
@@ -158,7 +194,9 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
                                    "; delete it or rename the job"};
   }
   const CurrentPod current = FindCurrentPod(replica, entry);
-  if (current.pod != nullptr && !current.gone) return LookAtPod(*current.pod);
+  if (current.pod != nullptr && !current.gone) {
+    return WithTemplate(LookAtPod(*current.pod), *current.pod, snapshot);
+  }
   if (replica.pod != nullptr) {
     const Pod& last = *replica.pod;
     std::string text = "waits until its last pod is gone";

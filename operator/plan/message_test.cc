@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "operator/base/hash.h"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
 
@@ -30,6 +31,36 @@ TEST(MessageTest, TheSchedulersWordsAreQuotedAndTheOthersCounted) {
   EXPECT_EQ(MessageOf(now),
             "worker-1 (and 1 more) cannot be scheduled: Unschedulable: 0/3 nodes are available: "
             "3 Insufficient cpu.");
+}
+
+// Symptom: requests were lowered and applied, the job went on waiting, and nobody said that the
+// pods of before still asked for what they had asked for.
+TEST(MessageTest, APodOfTheTemplateBeforeItsLastChangeIsToldOf) {
+  Snapshot now = StartedJob({.workers = 3});
+  std::string& pod_template = now.job.spec.roles.at(Role::kWorker).pod_template;
+  const uint64_t before = StableHash(pod_template);
+  for (int i = 0; i < 3; ++i) {
+    now.pods.push_back(PodOf(now, Role::kWorker, i));
+    now.pods.back().node = "node-1";
+    now.pods.back().template_hash = before;
+  }
+  Pod& waits = now.pods[2];
+  waits.phase = PodPhase::kPending;
+  waits.node.clear();
+  waits.unschedulable_reason = "Unschedulable";
+  waits.unschedulable_message = "0/1 nodes are available: 1 Insufficient cpu.";
+  const std::string why =
+      "worker-2 cannot be scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.";
+  EXPECT_EQ(MessageOf(now), why);
+  pod_template = R"({"spec":{"containers":[]}})";
+  EXPECT_EQ(MessageOf(now), why + " Its pod is of the template before the last change: "
+                                  "`kubectl delete pod " + waits.meta.name + "` has it made anew");
+  waits.template_hash = StableHash(pod_template);
+  EXPECT_EQ(MessageOf(now), why + " 2 pods of the job still hold what the template before the last "
+                                  "change asked for: `kubectl delete pod` has them made anew");
+  now.pods[0].phase = PodPhase::kSucceeded;
+  now.pods[1].template_hash = 0;
+  EXPECT_EQ(MessageOf(now), why) << "of an earlier operator's pod nobody knows";
 }
 
 Pod Crashing(const Snapshot& now, int32_t restarts) {

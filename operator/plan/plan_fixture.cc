@@ -106,6 +106,8 @@ Pod PodFromSpec(const PodSpec& spec, const std::string& uid) {
   if (token != spec.annotations.end()) pod.token = token->second;
   const auto list = spec.annotations.find(std::string(kClusterMapAnnotation));
   if (list != spec.annotations.end()) pod.cluster_map = list->second;
+  pod.template_hash =
+      std::stoull(spec.annotations.at(std::string(kTemplateAnnotation)), nullptr, 16);
   return pod;
 }
 

@@ -5,6 +5,7 @@
 
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
+#include "operator/base/hash.h"
 #include "operator/plan/bad_nodes.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/cluster_map.h"
@@ -58,6 +59,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
                          .gpu_resource = snapshot.gpu_resource});
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
+  pod.annotations[std::string(kTemplateAnnotation)] = HexOf(StableHash(pod.user.pod_template));
   if (!ledger.token.empty()) pod.annotations[std::string(kTokenAnnotation)] = ledger.token;
   if (cluster != nullptr && !cluster->cluster.config_map.empty()) {
     pod.annotations[std::string(kClusterMapAnnotation)] = cluster->cluster.config_map;

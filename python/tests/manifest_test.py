@@ -113,6 +113,8 @@ class BuilderTest(unittest.TestCase):
                 self.assertEqual(set(typing.get_args(hint)), set(values or ()), name)
             elif typing.is_typeddict(hint):
                 self.check_members(hint, found["properties"][name])
+            elif typing.get_origin(hint) is list and typing.is_typeddict(typing.get_args(hint)[0]):
+                self.check_members(typing.get_args(hint)[0], found["properties"][name]["items"])
 
     def test_a_job_of_the_bundled_trainer(self):
         job = taas.TrainingJob(

@@ -50,7 +50,7 @@ StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
 }
 
 int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop,
-                      Farewell& farewell) {
+                      Farewell& farewell, const std::atomic<int>& stopped_by) {
   absl::Status status;
   {
     GpuWatch gpus(board, {.visible = process.visible_gpus});
@@ -59,12 +59,15 @@ int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const S
     status = role.Explain(Run(role));
   }
   const std::string message = status.ok() ? board.DoneMessage() : std::string(status.message());
+  int code = ExitCodeOf(status);
+  // A shell is told of the signal that it sent.
+  if (code == kExitTerminated) code = 128 + stopped_by;
   if (!status.ok()) {
     board.SetState(RunState::kFailed, message);
-    Log(LogLevel::kError, message, {{"exit", std::to_string(ExitCodeOf(status))}});
+    Log(LogLevel::kError, message, {{"exit", std::to_string(code)}});
   }
   WriteTermination(process.termination_log, board.TerminationJson(message));
-  return ExitCodeOf(status);
+  return code;
 }
 
 }  // namespace taas

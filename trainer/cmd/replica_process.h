@@ -4,11 +4,12 @@
 // Ownership: runs to the end and cleans up. Threads: the caller's and its own. Errors: become exit
 // codes of docs/contract.md and a termination message.
 //
-//   return RunReplicaProcess(process, board, stop, farewell);
+//   return RunReplicaProcess(process, board, stop, farewell, stopped_by);
 
 #ifndef TRAINER_CMD_REPLICA_PROCESS_H_
 #define TRAINER_CMD_REPLICA_PROCESS_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -52,9 +53,10 @@ inline int64_t ExamplesPerStepOf(const ReplicaProcess& process) {
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);
 
 // Runs and returns the exit code; the termination message is written.
-// `farewell` is for a signal that ends the process at once.
+// `farewell` is for a signal that ends the process at once; `stopped_by` is the one that set
+// `stop`, which the exit code tells.
 int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop,
-                      Farewell& farewell);
+                      Farewell& farewell, const std::atomic<int>& stopped_by);
 
 }  // namespace taas
 

@@ -38,6 +38,20 @@ class StopsTest(unittest.TestCase):
             self.assertIn("checkpoint saved", job.processes["chief-0"].log())
             self.assertLess(took, 4, job.logs())
 
+    # A shell was told 143, as of SIGTERM, whatever its user had pressed.
+    def test_the_exit_code_is_that_of_the_signal(self):
+        with Job(chief=True, ps=1, workers=1, maxSteps=ENDLESS) as job:
+            job.checkpoints(every=ENDLESS)
+            job.start_all()
+            job.processes["chief-0"].says("\nstep ")
+            for process in job.processes.values():
+                process.signal(signal.SIGINT)
+            for process in job.processes.values():
+                process.wait()
+            codes = {name: process.code() for name, process in job.processes.items()}
+            self.assertEqual(set(codes.values()), {130}, f"{codes}\n{job.logs()}")
+            self.assertIn("checkpoint saved", job.processes["chief-0"].log())
+
     # It took thirty seconds, after which whoever had asked killed it without a checkpoint.
     def test_chief_ends_soon_though_a_parameter_server_is_frozen(self):
         for frozen in ("ps-0", "ps-1"):

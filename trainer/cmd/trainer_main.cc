@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -129,13 +130,13 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
 // One that writes checkpoints, or holds what they are made of, is told to stop; a second signal
 // ends it too.
 void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop,
-                   Farewell& farewell) {
+                   Farewell& farewell, std::atomic<int>& stopped_by) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread([&process, &board, &stop, &farewell, signals] {
+  std::thread([&process, &board, &stop, &farewell, &stopped_by, signals] {
     bool told = false;
     // Ends with the process.
     for (;;) {
@@ -143,6 +144,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
       if (sigwait(&signals, &number) != 0) continue;
       if (process.part.needed_to_save() && !told) {
         told = true;
+        stopped_by = number;
         stop.Stop();
         continue;
       }
@@ -236,8 +238,9 @@ int TrainerMain(int argc, char** argv) {
   }
   static StopFlag stop;
   static Farewell farewell;
-  HandleSignals(process, board, stop, farewell);
-  return RunReplicaProcess(process, board, stop, farewell);
+  static std::atomic<int> stopped_by = SIGTERM;
+  HandleSignals(process, board, stop, farewell, stopped_by);
+  return RunReplicaProcess(process, board, stop, farewell, stopped_by);
 }
 
 }  // namespace taas

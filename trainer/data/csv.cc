@@ -113,8 +113,9 @@ class CsvFile {
     }
     if (options_.feature_columns == nullptr) {
       for (const size_t place : places) {
-        ASSIGN_OR_RETURN(const double number, NumberAt(place));
-        rows->values.push_back(static_cast<float>(number));
+        const absl::StatusOr<double> number = NumberAt(place);
+        if (!number.ok()) return Annotated(number.status(), place);
+        rows->values.push_back(static_cast<float>(*number));
         // Of a number that only 64 bits hold.
         RETURN_IF_ERROR(CheckFinite(rows->values.back())).With(WhereIn(place));
       }
@@ -127,6 +128,13 @@ class CsvFile {
     }
     return Annotate(options_.feature_columns->Encode(source_values_, &rows->values, &rows->ids),
                     Where());
+  }
+
+  // Of a feature that is a text, what becomes of texts.
+  absl::Status Annotated(const absl::Status& status, size_t place) const {
+    if (Trim(values_[place]).empty()) return status;
+    return Invalid(std::string(status.message()) + "; texts become numbers by data.columns "
+                   "(type vocabulary or hashed), and data.csv.columns leaves a column out");
   }
 
   absl::StatusOr<double> NumberAt(size_t place) const {

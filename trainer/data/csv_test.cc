@@ -99,7 +99,8 @@ TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
   for (const Case& c : {
            Case{"a,y\n1,0\n,1\n", "table.csv: line 3, column \"a\": the value is missing"},
            Case{"a,y\n1,0\n\n2, \n", "table.csv: line 4, column \"y\": the value is missing"},
-           Case{"a,y\nred,0\n", "line 2, column \"a\": want a number, it is \"red\""},
+           Case{"a,y\nred,0\n", "line 2, column \"a\": want a number, it is \"red\"; texts become "
+                                 "numbers by data.columns (type vocabulary or hashed)"},
            Case{"a,y\n1x,0\n", "want a number, it is \"1x\""},
            Case{"a,y\nnan,0\n", "want a number, it is \"nan\""},
            Case{"a,y\n1e39,0\n", "line 2, column \"a\": want a finite number, it is infinite"},

@@ -67,8 +67,8 @@ TEST(DataCommandsTest, WhichWordIsWrongIsSaid) {
 
 TEST(DataCommandsTest, AFileOfNoKnownFormatIsNoSuccess) {
   PosixFileSystem files;
-  const std::string path = ::testing::TempDir() + "/README.md";
-  ASSERT_THAT(files.WriteAtomically(path, "# Words"), IsOk());
+  const std::string path = ::testing::TempDir() + "/page";
+  ASSERT_THAT(files.WriteAtomically(path, "<!doctype html><p>Not found"), IsOk());
   EXPECT_EQ(RunData({"inspect", path}), 1);
 }
 

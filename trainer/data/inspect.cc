@@ -249,10 +249,11 @@ absl::StatusOr<Inspection> InspectCsv(FileSystem& files, const std::string& path
   return Inspection{text + (names.size() > kShownColumns ? "  …\n" : "")};
 }
 
-// Bytes of the file after decompression, and the first of them.
+// Bytes of the file after decompression, the first of them, and how many ends of lines there are.
 struct Content {
   uint64_t size = 0;
   std::vector<uint8_t> first;
+  int64_t lines = 0;
 };
 
 absl::StatusOr<Content> ReadContent(FileSystem& files, const std::string& path) {
@@ -266,6 +267,7 @@ absl::StatusOr<Content> ReadContent(FileSystem& files, const std::string& path) 
                            part.begin() + std::min<std::ptrdiff_t>(got, kKindBytes));
     }
     content.size += got;
+    content.lines += std::count(part.begin(), part.begin() + static_cast<ptrdiff_t>(got), '\n');
     if (got < part.size()) return content;
   }
 }
@@ -287,6 +289,13 @@ absl::StatusOr<Inspection> InspectBytes(FileSystem& files, const std::string& pa
   }
   const std::string_view first(reinterpret_cast<const char*>(content.first.data()),
                                content.first.size());
+  if (KindOf(first).kind == FileKind::kText) {
+    const size_t end = std::min(first.find_first_of("\r\n"), first.size());
+    return Inspection{path + ": text, " + std::to_string(content.size) + " bytes, " +
+                      std::to_string(content.lines) +
+                      " ends of lines\n  the first line: " + Quoted(first.substr(0, end)) +
+                      "\n  a language model trains on it as data of format text\n"};
+  }
   return Inspection{.text = path + ": no format that is known, " + std::to_string(content.size) +
                             " bytes" + KindNote(first, FileKind::kUnknown) +
                             "\n  the first: " + Quoted(first) + "\n",

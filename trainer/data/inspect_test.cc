@@ -133,5 +133,15 @@ TEST_F(InspectTest, DamagedFilesAreToldOrRefused) {
   }
 }
 
+// Symptom: the text that a model of language trains on was of "no format that is known".
+TEST_F(InspectTest, ATextTellsItsSizeAndItsFirstLine) {
+  const std::string text = TextOf(Put("play.txt", "First Citizen:\nBefore we proceed\n"));
+  EXPECT_THAT(text, HasSubstr("play.txt: text, 33 bytes, 2 ends of lines\n"
+                              "  the first line: \"First Citizen:\"\n"));
+  EXPECT_THAT(text, HasSubstr("data of format text"));
+  EXPECT_TRUE(InspectFile(files_, Put("play.txt", "a"))->known);
+  EXPECT_FALSE(InspectFile(files_, Put("page", "<!doctype html><p>"))->known);
+}
+
 }  // namespace
 }  // namespace taas

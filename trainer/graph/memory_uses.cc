@@ -77,8 +77,8 @@ void LogUses(const MemoryUses& uses, const Device& device) {
   const std::string said = "memory of the training: " + BytesText(planned) + " planned";
   const std::optional<MemoryLevel> level = device.memory_level();
   if (!level.has_value()) {
-    // A processor, whose memory others tell of.
-    Log(LogLevel::kInfo, said,
+    // A processor, whose memory others tell of: who does not look for it need not read it.
+    Log(LogLevel::kDebug, said,
         {{"device", device.name()},
          {"plannedBytes", std::to_string(planned)},
          {NameOf(MemoryUse::kVariables), text(MemoryUse::kVariables)},

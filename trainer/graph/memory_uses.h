@@ -67,7 +67,8 @@ MemoryUses PlanUses(const MemorySizes& sizes);
 absl::StatusOr<Buffer> AllocateFor(Device& device, MemoryUse use, size_t bytes,
                                    MemoryKind kind = MemoryKind::kDevice);
 
-// One line: what is planned on `device`, and where it tells, what else there is in its memory.
+// One line: what is planned on `device`, and where it tells, what else there is in its memory; of a
+// processor for who asks for details (--verbose).
 void LogUses(const MemoryUses& uses, const Device& device);
 
 }  // namespace taas

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/api/trainingjob_crd.h"
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 #include "trainer/graph/session.h"
@@ -15,6 +16,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::FloatEq;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
@@ -256,6 +258,19 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"PoolTooLarge", R"([{"type":"maxPool","size":9,"padding":"valid"}])",
                     "does not fit into 6x5"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// An activation has to be added to both, and a cluster looks at the definition alone.
+TEST(LayerTest, TheActivationsAreThoseOfTheDefinition) {
+  const auto crd = nlohmann::json::parse(TrainingJobCrdJson());
+  const auto& words = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+                         ["properties"]["trainer"]["properties"]["model"]["properties"]["layers"]
+                         ["items"]["properties"]["activation"]["enum"];
+  ASSERT_TRUE(words.is_array()) << words;
+  std::string known;
+  for (const auto& word : words) known += (known.empty() ? "" : ", ") + word.get<std::string>();
+  const auto refused = Build(R"([{"type":"activation","activation":"swish"}])");
+  EXPECT_THAT(std::string(refused.status().message()), EndsWith("must be one of " + known));
+}
 
 TEST(LayerTest, DataThatIsNoImageIsNamedAsTheCause) {
   EXPECT_THAT(Build(R"([{"type":"conv","filters":2}])", GraphMode::kTraining,

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/data/csv.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/idx.h"
+#include "trainer/data/number_text.h"
 
 namespace taas {
 namespace {
@@ -77,13 +80,62 @@ absl::Status AddIds(std::span<const double> numbers, Examples* out) {
   return absl::OkStatus();
 }
 
+// What the columns make of their sources' values.
+absl::Status EncodeValues(const std::vector<SourceValue>& values, const ExampleForm& form,
+                          Examples* out) {
+  const FeatureColumns& columns = *form.columns;
+  if (!form.ids || columns.ids() > 0) return columns.Encode(values, &out->features, &out->ids);
+  // Quantities, of a model that looks them up.
+  std::vector<float> quantities;
+  RETURN_IF_ERROR(columns.Encode(values, &quantities, &out->ids));
+  return AddIds(std::vector<double>(quantities.begin(), quantities.end()), out);
+}
+
+// A table as the training reads them, whose first line names its columns; more of them, such as the
+// label's, are passed over.
+class TableLines {
+ public:
+  // False: `header` names no source of the columns, so it is no such table.
+  bool Begin(std::string_view header, const FeatureColumns& columns) {
+    if (header.front() == '{' || !SplitCsvLine(header, ',', &values_)) return false;
+    for (const std::string& value : values_) names_.emplace_back(Trim(value));
+    return std::ranges::any_of(columns.sources(), [this](const std::string& source) {
+      return std::ranges::count(names_, source) > 0;
+    });
+  }
+
+  absl::Status Encode(std::string_view line, const ExampleForm& form, Examples* out) {
+    if (!SplitCsvLine(line, ',', &values_)) {
+      return absl::InvalidArgumentError("a quote is not closed");
+    }
+    if (values_.size() != names_.size()) {
+      return absl::InvalidArgumentError("it has " + std::to_string(values_.size()) +
+                                        " values, want " + std::to_string(names_.size()));
+    }
+    std::vector<SourceValue> sources;
+    for (const std::string& source : form.columns->sources()) {
+      const auto found = std::ranges::find(names_, source);
+      if (found == names_.end()) {
+        return absl::InvalidArgumentError("the table has no column \"" + source + "\"");
+      }
+      const std::string_view text = Trim(values_[static_cast<size_t>(found - names_.begin())]);
+      sources.push_back(text.empty() ? SourceValue() : SourceValue(text));
+    }
+    return EncodeValues(sources, form, out);
+  }
+
+ private:
+  std::vector<std::string> names_, values_;
+};
+
 // The values of an object by name, which the columns make numbers of.
 absl::Status EncodeLine(std::string_view line, const ExampleForm& form, Examples* out) {
   const FeatureColumns& columns = *form.columns;
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     return absl::InvalidArgumentError("must be an object of the data's values by name, as " +
-                                      nlohmann::json{{columns.sources().front(), 1}}.dump());
+                                      nlohmann::json{{columns.sources().front(), 1}}.dump() +
+                                      ", or the first line of a CSV, which names its columns");
   }
   const nlohmann::json none;
   std::vector<SourceValue> values;
@@ -96,11 +148,7 @@ absl::Status EncodeLine(std::string_view line, const ExampleForm& form, Examples
     }
     values.push_back(*value);
   }
-  if (!form.ids || columns.ids() > 0) return columns.Encode(values, &out->features, &out->ids);
-  // Quantities, of a model that looks them up.
-  std::vector<float> quantities;
-  RETURN_IF_ERROR(columns.Encode(values, &quantities, &out->ids));
-  return AddIds(std::vector<double>(quantities.begin(), quantities.end()), out);
+  return EncodeValues(values, form, out);
 }
 
 // The numbers of a line.
@@ -220,7 +268,9 @@ ExampleForm FormOf(const TrainedModel& trained) {
 absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string& name,
                                        const ExampleForm& form) {
   Examples examples;
+  std::optional<TableLines> table;
   int64_t number = 0;
+  bool first = true;
   while (!text.empty()) {
     ++number;
     const size_t end = std::min(text.find('\n'), text.size());
@@ -228,9 +278,14 @@ absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string&
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty()) continue;
-    const absl::Status status = form.columns == nullptr
-                                    ? AddLine(line, form, &examples)
-                                    : EncodeLine(line, form, &examples);
+    if (std::exchange(first, false) && form.columns != nullptr) {
+      TableLines begun;
+      if (begun.Begin(line, *form.columns)) table = std::move(begun);
+      if (table.has_value()) continue;
+    }
+    const absl::Status status = form.columns == nullptr ? AddLine(line, form, &examples)
+                                : table.has_value()     ? table->Encode(line, form, &examples)
+                                                        : EncodeLine(line, form, &examples);
     if (!status.ok()) return BadLine(name, number, std::string(status.message()));
     ++examples.count;
   }

@@ -75,7 +75,8 @@ struct ExampleForm {
 // Borrows the columns.
 ExampleForm FormOf(const TrainedModel& trained);
 
-// Lines of text, from `name`, which is for messages.
+// Lines of text, from `name`, which is for messages; of data with columns also a CSV whose first
+// line names them.
 absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string& name,
                                        const ExampleForm& form);
 // A file of either kind.

@@ -171,6 +171,17 @@ TEST(PredictTest, ColumnsTakeValuesByName) {
   EXPECT_TRUE(looked_up->features.empty());
   EXPECT_THAT(ParseExamples("{\"age\": 39.5}", "-", form).status().message(),
               HasSubstr("line 1: must be whole numbers, which the model looks up; 39.5 is none"));
+  // Symptom: the file that the training read was refused: "must be an object of the data's values".
+  const auto table = parse("name,job,age,label\r\n\nx,Sales, 39.5,1\r\n\"a,b\",,4,0\r\n");
+  ASSERT_THAT(table, IsOk());
+  EXPECT_EQ(table->count, 2);
+  EXPECT_THAT(table->features, ElementsAre(39.5, 4));
+  EXPECT_THAT(table->ids, ElementsAre(0, 0));
+  EXPECT_THAT(parse("job\nSales\n").status().message(),
+              HasSubstr("line 2: the table has no column \"age\""));
+  EXPECT_THAT(parse("age,job\n1\n").status().message(),
+              HasSubstr("line 2: it has 1 values, want 2"));
+  EXPECT_THAT(parse("age,job\n1,\"x\n").status().message(), HasSubstr("a quote is not closed"));
   for (const char* encoded : {"[3, 1]", "3, 1", "{\"age\": 1"}) {
     EXPECT_THAT(parse(encoded).status().message(), HasSubstr("line 1: must be an object of"))
         << encoded;

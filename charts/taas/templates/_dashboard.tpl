@@ -78,6 +78,10 @@ changes, and logs, go with the caller's token. */}}
 - apiGroups: [""]
   resources: [pods/log]
   verbs: [get]
+# What replicas use over time.
+- apiGroups: [metrics.k8s.io]
+  resources: [pods]
+  verbs: [list]
 {{- end }}
 {{- if include "taas.dashboardKueue" . }}
 - apiGroups: [kueue.x-k8s.io]

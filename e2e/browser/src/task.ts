@@ -10,7 +10,7 @@ export interface Task {
   language: Language;
   /** Of the dashboard, with a slash at its end. */
   url: string;
-  /** What logs in; without it the links of `taas dashboard`, for which act("link") asks. */
+  /** What logs in; without it the links of `taas open`, for which act("link") asks. */
   token?: string;
   namespace: string;
   /** Where traces of a failure go, or screenshots. */

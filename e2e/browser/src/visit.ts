@@ -107,7 +107,7 @@ export async function begin(task: Task, look: Look, shared?: Browser): Promise<V
   return visit;
 }
 
-/** As a person does it: by the link that `taas dashboard` printed, or by pasting a token. */
+/** As a person does it: by the link that `taas open` printed, or by pasting a token. */
 async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
   if (task.token === undefined) {
     // Good once and for ten minutes, so it is asked for now. It names the server itself, which may

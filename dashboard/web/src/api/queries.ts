@@ -27,6 +27,7 @@ import type {
   LoginHelp,
   NamespaceAccess,
   QueueList,
+  RecordedUsage,
   SeriesAnswer,
   Session,
   TrainingFacts,
@@ -72,7 +73,7 @@ export function useLoginHelp(): Read<LoginHelp> {
   return useRead<LoginHelp>(["login"], "api/login", true);
 }
 
-/** What a login sends: a bearer token, or the one-time code of `taas dashboard`. */
+/** What a login sends: a bearer token, or the one-time code of `taas open`. */
 export type Credential = { token: string } | { code: string };
 
 export function useLogin(): UseMutationResult<Session, Error, Credential> {
@@ -182,6 +183,22 @@ export function useUsage(job: JobRef, enabled: boolean): UsageOverTime | undefin
   return enabled ? data : undefined;
 }
 
+/** What was recorded before this page was opened; undefined: not known, or not wanted. */
+export function useRecordedUsage(job: JobRef, enabled: boolean): RecordedUsage | undefined {
+  const { api } = useServices();
+  const { data } = useQuery<RecordedUsage>({
+    queryKey: ["recorded usage", jobKey(job)],
+    enabled,
+    // One that fails is only the less to see.
+    retry: false,
+    // GPUs are in it alone.
+    refetchInterval: NO_USAGE_MS,
+    queryFn: ({ signal }) =>
+      api.get<RecordedUsage>(`${jobApi(job)}/usage/recorded`, { signal }),
+  });
+  return enabled ? data : undefined;
+}
+
 // Trainers count over a second, and a person reads for longer.
 const FACTS_MS = 5_000;
 const NO_FACTS_MS = 60_000;
@@ -192,11 +209,12 @@ const NO_FACTS_MS = 60_000;
  */
 export function useTrainingFacts(
   job: JobRef,
-  { runs, gone }: { runs: boolean; gone: boolean },
+  { runs, over, gone }: { runs: boolean; over: boolean; gone: boolean },
 ): TrainingFacts | undefined {
   const { api } = useServices();
   const { data } = useQuery<TrainingFacts>({
-    queryKey: ["training", jobKey(job), runs],
+    // Once it is over there is more to know, also where its pods had ended before.
+    queryKey: ["training", jobKey(job), runs, over],
     enabled: !gone,
     placeholderData: (before) => before,
     // One that fails is only the less to see.

@@ -262,6 +262,19 @@ export interface PodUsage {
   memoryMiB: number;
 }
 
+/**
+ * GET api/jobs/{ns}/{plural}/{name}/usage/recorded: what its replicas have used since it began, as
+ * the history has it.
+ */
+export interface RecordedUsage {
+  /** Seconds that are put together into one point; 0: none are. */
+  every: number;
+  /** By replica, "worker-0": seconds since 1970, cores, MiB, GPUs (0 … 1), MiB of these. */
+  replicas: Record<string, (number | null)[][]>;
+  /** Why there are none. */
+  why?: "NotRecorded" | "Forbidden" | "NotYet";
+}
+
 /** POST api/jobs[?dryRun=true], body: one manifest in YAML or JSON, taken as it is. */
 export interface Created {
   object: KubeObject;
@@ -301,8 +314,18 @@ export interface TrainingFacts {
   slowest?: string;
   /** Absent: the job keeps none, as far as its manifest says. */
   checkpoints?: JobCheckpoints;
+  /** Of a job that is over, where the dashboard sees its volumes. */
+  model?: ModelOffer;
   /** Why nobody answers. */
   message?: string;
+}
+/** What GET api/jobs/{ns}/{plural}/{name}/model sends. */
+export interface ModelOffer {
+  /** A name for it: "mnist.tar". */
+  file: string;
+  /** "checkpoint": nothing was exported, so it is the newest of those. */
+  kind: "safetensors" | "savedModel" | "checkpoint";
+  bytes: number;
 }
 /** Shares of its time, 0 … 1; the rest is the update and what follows it. */
 export interface RankTime {
@@ -568,6 +591,8 @@ export interface HistoryDetail extends HistoryRow {
   manifest?: KubeObject;
   /** As they were last seen; absent: never. */
   checkpoints?: JobCheckpoints;
+  /** Absent: nothing was measured, or this user may not see it. */
+  usage?: RecordedUsage;
   series: SeriesAnswer;
   logs: HistoryLog[];
   /** What is recorded and this user may not see. */

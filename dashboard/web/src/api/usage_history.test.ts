@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { UsageSample } from "./usage_history";
-import { linesOf, withSample } from "./usage_history";
+import { joinedLines, linesOf, recordedLines, withSample } from "./usage_history";
 
 const sample = (at: number, pods: Record<string, number> = { a: 1 }): UsageSample => ({
   at,
@@ -31,5 +31,46 @@ describe("what pods have used", () => {
     ]);
     expect(linesOf(history, "c", "cpu")).toEqual([]);
     expect(linesOf(history, "constructor", "cpu")).toEqual([]);
+  });
+});
+
+describe("what the server has recorded", () => {
+  const recorded = {
+    every: 0,
+    replicas: {
+      "worker-0": [
+        [100, 1.5, 64],
+        [160, 2, null, 0.5, 1024],
+        [1000, 3],
+      ],
+    },
+  };
+
+  test("is lines by replica and kind, broken where nothing was measured for long", () => {
+    expect(recordedLines(recorded, "worker-0", "cpu")).toEqual([
+      [
+        { at: 100_000, value: 1.5 },
+        { at: 160_000, value: 2 },
+      ],
+      [{ at: 1_000_000, value: 3 }],
+    ]);
+    expect(recordedLines(recorded, "worker-0", "memoryMiB")).toEqual([
+      [{ at: 100_000, value: 64 }],
+    ]);
+    expect(recordedLines(recorded, "worker-0", "gpu")).toEqual([[{ at: 160_000, value: 0.5 }]]);
+    expect(recordedLines({ ...recorded, every: 640 }, "worker-0", "cpu")).toHaveLength(1);
+    for (const none of ["worker-1", "constructor"]) {
+      expect(recordedLines(recorded, none, "cpu")).toEqual([]);
+    }
+    expect(recordedLines(undefined, "worker-0", "cpu")).toEqual([]);
+  });
+
+  test("goes on with what the page sees", () => {
+    const live = [[{ at: 170_000, value: 9 }], [{ at: 500_000, value: 8 }]];
+    const before = recordedLines(recorded, "worker-0", "cpu", 170_000);
+    expect(joinedLines(before, live)).toEqual([[...before[0]!, live[0]![0]!], live[1]!]);
+    expect(joinedLines(before, [live[1]!])).toEqual([before[0]!, live[1]!]);
+    expect(joinedLines(before, [])).toEqual(before);
+    expect(joinedLines([], live)).toEqual(live);
   });
 });

@@ -61,9 +61,9 @@ describe("the login", () => {
   // Symptom: on a local cluster it offered two commands, and both failed there.
   test("names commands that work for this very cluster", async () => {
     const local = lockedServer({ token: "good" });
-    local.on("GET", "api/login", () => ({ local: true, link: "taas dashboard --dir '/a b'" }));
+    local.on("GET", "api/login", () => ({ local: true, link: "taas open --dir '/a b'" }));
     const { unmount } = renderAt("/jobs", { server: local });
-    expect(await screen.findByText("taas dashboard --dir '/a b'")).toBeTruthy();
+    expect(await screen.findByText("taas open --dir '/a b'")).toBeTruthy();
     expect(screen.queryByText(/kubectl/)).toBeNull();
     unmount();
     const cluster = lockedServer({ token: "good" });
@@ -72,7 +72,7 @@ describe("the login", () => {
     renderAt("/jobs", { server: cluster });
     expect(await screen.findByText(/^kubectl -n taas-system create token taas-dash/)).toBeTruthy();
     expect(screen.getByText(/^kubectl -n NAMESPACE create token ACCOUNT/)).toBeTruthy();
-    expect(screen.queryByText(/taas dashboard --dir/)).toBeNull();
+    expect(screen.queryByText(/taas open --dir/)).toBeNull();
   });
 
   test("asks for a token when there is none, without asking the server", async () => {

@@ -16,6 +16,20 @@ test.each([
       "2 个节点的 nvidia.com/gpu 不足。",
   ],
   [
+    "worker-0 cannot be scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. " +
+      "It asks for 2.5 cpu, and no node has more than 2. Its pod is of the template before the " +
+      "last change: `kubectl delete pod a-worker-0` has it made anew",
+    "worker-0 无法调度：Unschedulable：1 个节点中有 0 个可用：1 个节点的 cpu 不足。" +
+      "它请求 2.5 cpu，而没有节点多于 2。它的 Pod 来自修改前的模板：" +
+      "用 `kubectl delete pod a-worker-0` 让它重建。",
+  ],
+  [
+    'ps-0 cannot start: ImagePullBackOff: Back-off pulling image "nowhere/none:1". Its pod is of ' +
+      "the template before the last change: `kubectl delete pod a-ps-0` has it made anew",
+    "ps-0 无法启动：ImagePullBackOff：镜像 nowhere/none:1 的拉取正在退避。它的 Pod 来自修改前的模板：" +
+      "用 `kubectl delete pod a-ps-0` 让它重建。",
+  ],
+  [
     'ps-0 cannot start: ImagePullBackOff: Back-off pulling image "nowhere/none:1"',
     "ps-0 无法启动：ImagePullBackOff：镜像 nowhere/none:1 的拉取正在退避",
   ],

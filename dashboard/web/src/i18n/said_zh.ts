@@ -122,8 +122,9 @@ function nodesOf(some: string, all: string, why: string): string {
     .replace(/\.$/, "")
     .split(", ")
     .map((reason) => firstOf(WHY_NO_NODE, reason) ?? reason);
-  const second = more.length > 0 && !more[0]?.startsWith("preemption") ? more.join(". ") : "";
-  return `${all} 个节点中有 ${some} 个可用：${reasons.join("，")}。${second}`;
+  const second = more.length > 0 && !more[0]?.startsWith("preemption") ? more : [];
+  const rest = second.map((one) => firstOf(TOO_LARGE, one.replace(/\.$/, "")) ?? one);
+  return `${all} 个节点中有 ${some} 个可用：${reasons.join("，")}。${rest.join("")}`;
 }
 
 /** "user error, not counted" */
@@ -477,6 +478,28 @@ const OF_CLUSTERS = rulesOf([
   [
     "couldn't find key {w} in {c} {w}",
     (key, kind, name) => `${kind} ${name} 中没有键 ${key}`,
+  ],
+  [
+    "{*}. Its pod is of the template before the last change: `{*}` has it made anew",
+    (why, command) => `${part(why)}。它的 Pod 来自修改前的模板：用 \`${command}\` 让它重建。`,
+  ],
+]);
+
+/** The local cluster's and the operator's, behind the scheduler's. */
+const TOO_LARGE = rulesOf([
+  [
+    "Its pod is of the template before the last change: `{*}` has it made anew",
+    (command) => `它的 Pod 来自修改前的模板：用 \`${command}\` 让它重建。`,
+  ],
+  [
+    "{n} pod[s] of the job still hold[s] what the template before the last change asked for: " +
+      "`{*}` has them made anew",
+    (count, command) =>
+      `作业还有 ${count} 个 Pod 占着修改前的模板所请求的资源：用 \`${command}\` 让它们重建。`,
+  ],
+  [
+    "It asks for {*}, and no node has more than {*}",
+    (wanted, most) => `它请求 ${wanted}，而没有节点多于 ${most}。`,
   ],
 ]);
 

@@ -46,6 +46,9 @@ export const history = {
 
   curves: "Curves",
   noCurves: "No curves were recorded.",
+  usage: "What the replicas used",
+  noUsage: "What its replicas used was not recorded, or is not for you to see.",
+  replica: "Replica",
   curve: "Curve",
   lastStep: "Last step",
   lastValue: "Last value",

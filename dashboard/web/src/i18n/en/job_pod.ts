@@ -24,9 +24,12 @@ export const jobPod = {
     account: "Service account",
     qos: "Quality of service",
     used: "CPU and memory used",
+    gpuBusy: "GPUs busy",
+    gpuMemory: "GPU memory used",
   },
   usedSince: (time: string, least: string, most: string) =>
     `since ${time}: ${least} to ${most}`,
+  atMost: (amount: string) => `at most ${amount}`,
   notMeasured: {
     NotServed: "not measured: the cluster runs no metrics-server",
     Forbidden: "not shown: it takes the right to list pods.metrics.k8s.io",

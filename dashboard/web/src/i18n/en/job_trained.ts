@@ -30,5 +30,14 @@ export const jobTrained = {
   lastSeen: "As they were last seen.",
   byStatus: "The job has succeeded, so it has saved its last step.",
   exportIt: "Export the model for other programs:",
+  model: "The trained model",
+  modelIs: {
+    safetensors: "What the job exported, as safetensors",
+    savedModel: "What the job exported: a SavedModel for TensorFlow, as a tar",
+    checkpoint: "Its newest checkpoint, as a tar: the job exported nothing else",
+  },
+  downloadModel: (size: string) => `Download the model (${size})`,
+  brokeOff: (got: string, size: string) =>
+    `The download broke off at ${got} of ${size}; the file was not kept.`,
   copyCommand: "Copy the command",
 };

@@ -46,6 +46,9 @@ export const history: typeof en = {
 
   curves: "曲线",
   noCurves: "没有记录曲线。",
+  usage: "各副本的资源用量",
+  noUsage: "没有记录其副本的资源用量，或您无权查看。",
+  replica: "副本",
   curve: "曲线",
   lastStep: "最后一步",
   lastValue: "最后的值",

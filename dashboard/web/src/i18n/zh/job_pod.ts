@@ -24,8 +24,11 @@ export const jobPod: typeof en = {
     account: "服务账号",
     qos: "服务质量",
     used: "CPU 和内存用量",
+    gpuBusy: "GPU 利用率",
+    gpuMemory: "GPU 显存用量",
   },
   usedSince: (time, least, most) => `${time} 以来：${least} 到 ${most}`,
+  atMost: (amount) => `最多 ${amount}`,
   notMeasured: {
     NotServed: "未测量：集群没有运行 metrics-server",
     Forbidden: "无法显示：需要列出 pods.metrics.k8s.io 的权限",

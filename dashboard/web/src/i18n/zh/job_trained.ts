@@ -29,5 +29,13 @@ export const jobTrained: typeof en = {
   lastSeen: "这是最后一次看到的情况。",
   byStatus: "作业已成功，因此最后一步已保存。",
   exportIt: "导出模型供其他程序使用：",
+  model: "训练好的模型",
+  modelIs: {
+    safetensors: "作业按清单导出的模型",
+    savedModel: "作业导出的 SavedModel，供 TensorFlow 使用，打包为一个文件",
+    checkpoint: "最新的检查点，打包为一个文件：作业没有导出其他格式",
+  },
+  downloadModel: (size) => `下载模型（${size}）`,
+  brokeOff: (got, size) => `下载在 ${got}（共 ${size}）处中断，文件未保留。`,
   copyCommand: "复制命令",
 };

@@ -27,6 +27,7 @@ import { Checkpoints } from "../job/trained/Checkpoints";
 import { HistoryCurves } from "./HistoryCurves";
 import { HistoryFacts } from "./HistoryFacts";
 import { HistoryLogs } from "./HistoryLogs";
+import { HistoryUsage } from "./HistoryUsage";
 
 export function HistoryJob({ uid }: { uid: string }): ReactNode {
   const { t } = useText();
@@ -160,7 +161,17 @@ function Parts({ job }: { job: HistoryDetail }): ReactNode {
       label: t.history.logs,
       children: isWithheld("logs") ? why("logs") : <HistoryLogs logs={job.logs} />,
     },
-    { key: "curves", label: t.history.curves, children: <HistoryCurves series={job.series} /> },
+    {
+      key: "curves",
+      label: t.history.curves,
+      children: (
+        <>
+          <HistoryCurves series={job.series} />
+          <h2 className="history-usage">{t.history.usage}</h2>
+          <HistoryUsage usage={job.usage} />
+        </>
+      ),
+    },
     {
       key: "yaml",
       label: t.job.yaml,

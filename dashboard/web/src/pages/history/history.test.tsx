@@ -355,3 +355,29 @@ test("the history is Chinese where the user reads Chinese", async () => {
   await screen.findByText(/该作业已不存在/);
   expect(screen.getByRole("tab", { name: "时间线" })).toBeTruthy();
 });
+
+describe("what the replicas of a job that is gone used", () => {
+  test("is a line for each kind that was measured", async () => {
+    const rows = [
+      [1_000, 3, 512],
+      [1_060, 1, 256],
+    ];
+    const usage = { every: 0, replicas: { "worker-10": rows, "worker-2": rows } };
+    const { user } = renderAt("/history/uid-old", { server: serverOf(detail({ usage })) });
+    await user.click(await screen.findByRole("tab", { name: "Curves" }));
+    const region = await screen.findByRole("region", { name: "What the replicas used" });
+    const [head, first, second] = within(region).getAllByRole("row");
+    const texts = (one: HTMLElement | undefined) =>
+      [...(one?.querySelectorAll("th, td") ?? [])].map((cell) => cell.firstChild?.textContent);
+    expect(texts(head)).toEqual(["Replica", "CPU used", "Memory used"]);
+    expect(texts(first)).toEqual(["worker-2", "at most 3 cores", "at most 512 MiB"]);
+    expect(texts(second)[0]).toBe("worker-10");
+    expect(within(region).getAllByRole("img")).toHaveLength(4);
+  });
+
+  test("is said not to be there, in Chinese too", async () => {
+    const { user } = renderAt("/history/uid-old", { server: serverOf(detail()), language: "zh" });
+    await user.click(await screen.findByRole("tab", { name: "曲线" }));
+    expect(await screen.findByText(/没有记录其副本的资源用量/)).toBeTruthy();
+  });
+});

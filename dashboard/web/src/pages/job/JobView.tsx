@@ -20,6 +20,7 @@ import { Replicas } from "./replicas/Replicas";
 import { JobTimeline } from "./timeline/JobTimeline";
 import { Checkpoints } from "./trained/Checkpoints";
 import { RankTimes } from "./trained/RankTimes";
+import { TrainedModel } from "./trained/TrainedModel";
 import { Trail } from "./Trail";
 import { useView } from "./use_view";
 
@@ -93,12 +94,14 @@ interface TrainedProps {
 
 /** What its trainer says of it; of other programs there is nothing. */
 function Trained({ job, runs, gone, onReplica }: TrainedProps): ReactNode {
-  const facts = useTrainingFacts(job, { runs, gone });
+  const over = job.state === "Succeeded" || job.state === "Failed";
+  const facts = useTrainingFacts(job, { runs, over, gone });
   return (
     <>
       {facts?.ranks && runs && (
         <RankTimes ranks={facts.ranks} slowest={facts.slowest} onReplica={onReplica} />
       )}
+      {facts?.model && over && <TrainedModel job={job} model={facts.model} />}
       {facts?.checkpoints && <Checkpoints job={job} checkpoints={facts.checkpoints} />}
     </>
   );

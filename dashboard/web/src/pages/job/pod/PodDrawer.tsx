@@ -4,7 +4,7 @@
 import { Drawer, Tabs } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
-import { usePod } from "../../../api/queries";
+import { usePod, useRecordedUsage } from "../../../api/queries";
 import type { JobDetail, Replica } from "../../../api/types";
 import type { UsageOverTime } from "../../../api/usage_history";
 import { ErrorPanel } from "../../../components/ErrorPanel";
@@ -62,6 +62,7 @@ function ReplicaDetails({ job, replica, usage }: DetailsProps): ReactNode {
   const { t } = useText();
   const [tab, setTab] = useState<Tab>("overview");
   const hasPod = replica.pod !== undefined;
+  const recorded = useRecordedUsage(job, true);
   const pod = usePod(job.namespace, replica.pod ?? "", hasPod);
   useReadAgain(versionOf(replica), () => void (hasPod && pod.refetch()));
   const view = useMemo(() => pod.data && readPod(pod.data), [pod.data]);
@@ -70,7 +71,7 @@ function ReplicaDetails({ job, replica, usage }: DetailsProps): ReactNode {
   if (!hasPod) {
     return (
       <>
-        <ReplicaFacts job={job} replica={replica} pod={undefined} />
+        <ReplicaFacts job={job} replica={replica} pod={undefined} recorded={recorded} />
         <p className="muted">{t.job.pod.noPod}</p>
       </>
     );
@@ -95,7 +96,7 @@ function ReplicaDetails({ job, replica, usage }: DetailsProps): ReactNode {
           label: words.overview,
           children: (
             <>
-              <ReplicaFacts job={job} replica={replica} pod={view} usage={usage} />
+              <ReplicaFacts {...{ job, replica, pod: view, usage, recorded }} />
               {trouble}
               {waiting}
               {view && <ContainerList {...{ kind: job.kind, ...view, program }} />}

@@ -2,13 +2,13 @@
 
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import type { JobDetail, PodUsage, Replica } from "../../../api/types";
-import type { UsageOverTime } from "../../../api/usage_history";
-import { linesOf } from "../../../api/usage_history";
+import type { JobDetail, RecordedUsage, Replica } from "../../../api/types";
+import type { UsageOverTime, UsedKind } from "../../../api/usage_history";
+import { joinedLines, linesOf, recordedLines } from "../../../api/usage_history";
 import { useKeepNamespace } from "../../../app/namespace";
 import { CopyButton } from "../../../components/CopyButton";
-import { Sparkline } from "../../../components/Sparkline";
 import { HealthTag, RoleBadge, StateTag } from "../../../components/Tags";
+import { UsedLine } from "../../../components/UsedLine";
 import { useText, wordFor } from "../../../i18n";
 import type { Texts } from "../../../i18n/en";
 import { Said } from "../../../i18n/said";
@@ -24,9 +24,10 @@ interface Props {
   replica: Replica;
   pod: PodView | undefined;
   usage?: UsageOverTime;
+  recorded?: RecordedUsage;
 }
 
-export function ReplicaFacts({ job, replica, pod, usage }: Props): ReactNode {
+export function ReplicaFacts({ job, replica, pod, usage, recorded }: Props): ReactNode {
   const { t } = useText();
   const { health, healthReason, message, exitCode, exitReason } = replica;
   const logPage = useLogPage(job, replicaName(replica));
@@ -55,12 +56,12 @@ export function ReplicaFacts({ job, replica, pod, usage }: Props): ReactNode {
           <ExitWords code={exitCode} reason={exitReason} kind={job.kind} program />
         </p>
       )}
-      <Facts replica={replica} pod={pod} usage={usage} />
+      <Facts replica={replica} pod={pod} usage={usage} recorded={recorded} />
     </>
   );
 }
 
-function Facts({ replica, pod, usage }: Omit<Props, "job">): ReactNode {
+function Facts({ replica, pod, usage, recorded }: Omit<Props, "job">): ReactNode {
   const { t, format } = useText();
   const keep = useKeepNamespace();
   const words = t.job.pod.facts;
@@ -81,7 +82,7 @@ function Facts({ replica, pod, usage }: Omit<Props, "job">): ReactNode {
     [words.attempt, <Hint value={replica.attempt} hint={t.job.pod.attemptHint} />],
     [words.restarts, replica.restarts],
     [words.devices, devicesText(replica, t.job.pod)],
-    ...useUsed(replica, usage),
+    ...useUsed(replica, usage, recorded),
     [words.created, time(replica.created)],
     [words.started, time(replica.started)],
     [words.finished, time(replica.finished)],
@@ -104,35 +105,37 @@ function Facts({ replica, pod, usage }: Omit<Props, "job">): ReactNode {
 }
 
 /** What the pod uses and has used; of a cluster that does not say so, that it does not. */
-function useUsed(replica: Replica, usage: UsageOverTime | undefined): [string, ReactNode][] {
+function useUsed(
+  replica: Replica,
+  usage: UsageOverTime | undefined,
+  recorded: RecordedUsage | undefined,
+): [string, ReactNode][] {
   const { t, format } = useText();
   const words = t.job.facts;
-  const { pod } = replica;
-  if (replica.state !== "Running" || pod === undefined || usage === undefined) return [];
-  const { now, history } = usage;
-  const used = Object.hasOwn(now.pods, pod) ? now.pods[pod] : undefined;
-  if (!used) {
+  const running = replica.state === "Running" && replica.pod !== undefined ? replica.pod : "";
+  const { now = { pods: {} }, history = [] } = running === "" ? {} : (usage ?? {});
+  const used = Object.hasOwn(now.pods, running) ? now.pods[running] : undefined;
+  const name = replicaName(replica);
+  const facts: [string, ReactNode][] = [];
+  if (!used && running !== "" && usage !== undefined) {
     const why = wordFor(t.job.pod.notMeasured, now.why ?? "NotYet");
-    return [[t.job.pod.facts.used, <span className="muted">{why}</span>]];
+    facts.push([t.job.pod.facts.used, <span className="muted">{why}</span>]);
   }
-  const withLine = (key: keyof PodUsage, text: (value: number) => string): ReactNode => {
-    const lines = linesOf(history, pod, key);
-    const values = lines.flat().map(({ value }) => value);
-    const since = lines[0]?.[0] && format.time(lines[0][0].at);
-    const range = [Math.min(...values), Math.max(...values)].map(text) as [string, string];
-    return (
-      <>
-        {text(used[key])}
-        {since !== undefined && (
-          <Sparkline lines={lines} label={t.job.pod.usedSince(since, ...range)} />
-        )}
-      </>
-    );
+  const add = (title: string, kind: UsedKind, text: (value: number) => string): void => {
+    const ofPage = kind === "cpu" || kind === "memoryMiB";
+    const live = ofPage ? linesOf(history, running, kind) : [];
+    const lines = joinedLines(recordedLines(recorded, name, kind, live[0]?.[0]?.at), live);
+    // Nobody but the server asks GPUs: what it has recorded last is how they are.
+    const last = running === "" ? undefined : lines.at(-1)?.at(-1)?.value;
+    const value = ofPage ? used?.[kind] : last;
+    if (value === undefined && lines.length === 0) return;
+    facts.push([title, <UsedLine lines={lines} now={value} text={text} />]);
   };
-  return [
-    [words.cpu, withLine("cpu", (value) => words.cores(format.short(value)))],
-    [words.memory, withLine("memoryMiB", format.memory)],
-  ];
+  add(words.cpu, "cpu", (value) => words.cores(format.short(value)));
+  add(words.memory, "memoryMiB", format.memory);
+  add(t.job.pod.facts.gpuBusy, "gpu", (value) => format.percent(100 * value));
+  add(t.job.pod.facts.gpuMemory, "gpuMemoryMiB", format.memory);
+  return facts;
 }
 
 function devicesText(

@@ -108,6 +108,42 @@ describe("what a replica uses", () => {
     ]);
   });
 
+  // Symptom: a page that was opened later showed nothing of what had been before, and of a replica
+  // that had ended nothing at all.
+  test("is a line from before the page was opened, of GPUs too", async () => {
+    const server = serverOf();
+    const ago = (seconds: number): number => Math.round(Date.now() / 1000) - seconds;
+    const rows = [
+      [ago(120), 3, 512, 0.25, 4096],
+      [ago(60), 1, 2048, 0.75, 8192],
+    ];
+    server.on("GET", usage, () => ({ pods: { "bert-worker-1": { cpu: 0.5, memoryMiB: 1024 } } }));
+    server.on("GET", `${usage}/recorded`, () => ({ every: 0, replicas: { "worker-1": rows } }));
+    const { drawer } = await show({ server });
+    const lines = await within(drawer).findAllByRole("img", { name: /^since .*: / });
+    expect(lines.map((one) => one.getAttribute("aria-label"))).toEqual([
+      expect.stringMatching(/: 0.5 cores to 3 cores$/),
+      expect.stringMatching(/: 512 MiB to 2 GiB$/),
+      expect.stringMatching(/: 25% to 75%$/),
+      expect.stringMatching(/: 4 GiB to 8 GiB$/),
+    ]);
+    expect(within(drawer).getByText("GPUs busy").nextSibling?.textContent).toContain("75%");
+  });
+
+  test("of one that has ended is what it was at most", async () => {
+    const server = serverOf();
+    const rows = [
+      [1_000, 3, 512],
+      [1_060, 1, 256],
+    ];
+    server.on("GET", `${usage}/recorded`, () => ({ every: 0, replicas: { "worker-1": rows } }));
+    const { drawer } = await show({ server, of: { state: "Succeeded" } });
+    expect((await within(drawer).findByText("CPU used")).nextSibling?.textContent).toContain(
+      "at most 3 cores",
+    );
+    expect(within(drawer).queryByText("GPUs busy")).toBeNull();
+  });
+
   test.each([
     ["NotServed", /the cluster runs no metrics-server/],
     ["Forbidden", /the right to list pods.metrics.k8s.io/],

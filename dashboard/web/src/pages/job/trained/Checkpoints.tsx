@@ -39,7 +39,9 @@ export function Checkpoints({ job, checkpoints, recorded = false }: Props): Reac
           <CopyButton text={folder} label={words.copyFolder} />
         </p>
       )}
-      {!recorded && stays(checkpoints) && newest.length > 0 && <Export job={job} />}
+      {!recorded && stays(checkpoints) && newest.length > 0 && (
+        <Export job={job} dir={checkpoints.dir} />
+      )}
     </section>
   );
 }
@@ -87,10 +89,12 @@ function Newest({ newest }: Pick<JobCheckpoints, "newest">): ReactNode {
   );
 }
 
-function Export({ job }: { job: JobRef }): ReactNode {
+/** The directory of the checkpoints is on a volume that stays, so the model may go there, too. */
+function Export({ job, dir }: { job: JobRef; dir: string }): ReactNode {
   const { t } = useText();
   const words = t.job.trained;
-  const command = `taas export ${job.name} -n ${job.namespace}`;
+  const to = `${dir.replace(/\/+$/, "")}/model.safetensors`;
+  const command = `taas export ${job.name} -n ${job.namespace} --format safetensors --to ${to}`;
   return (
     <p>
       {words.exportIt} <code>{command}</code>{" "}

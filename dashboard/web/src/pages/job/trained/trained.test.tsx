@@ -1,7 +1,7 @@
 // What a person sees of a job's trainer: where the time goes, and where the checkpoints are.
 
 import { screen, waitFor, within } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { JobDetail, TrainingFacts } from "../../../api/types";
 import { en } from "../../../i18n/en";
 import type { Language } from "../../../i18n/language";
@@ -112,7 +112,10 @@ describe("the checkpoints", () => {
     expect(cells(rows[0]!).slice(0, 2)).toEqual(["2,000", "3.18 MB"]);
     expect(rows[0]?.querySelector("time")?.dateTime).toBe("2026-11-20T11:00:00Z");
     expect(cells(rows[1]!)).toEqual(["1,000", "—", "—"]);
-    expect(region.textContent).toContain("taas export bert -n ml");
+    // Symptom: the command to copy lacked the flags without which it does nothing.
+    expect(region.textContent).toContain(
+      "taas export bert -n ml --format safetensors --to /out/ckpt/model.safetensors",
+    );
     expect(within(region).getByRole("button", { name: "Copy the command" })).toBeTruthy();
     expect(region.textContent).not.toContain("On this machine");
   });
@@ -147,5 +150,55 @@ describe("the checkpoints", () => {
   test("of which only the job's success is known say so", async () => {
     await show({ checkpoints: { dir: "/out", claim: "c", newest, from: "status" } });
     expect(await screen.findByText(en.job.trained.byStatus)).toBeTruthy();
+  });
+});
+
+describe("the model of a job that is over", () => {
+  const MODEL = "api/jobs/ml/trainingjobs/bert/model";
+  const model = { file: "bert.tar", kind: "savedModel" as const, bytes: 5 };
+  const over = { state: "Succeeded" as const, finished: "2026-11-20T12:00:05Z" };
+
+  function catchFiles() {
+    const files: { name: string; blob: Blob }[] = [];
+    const blobs: Blob[] = [];
+    class FakeUrl extends URL {
+      static override createObjectURL = (blob: Blob): string => (blobs.push(blob), "blob:x");
+      static override revokeObjectURL = (): void => undefined;
+    }
+    vi.stubGlobal("URL", FakeUrl);
+    vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (
+      this: HTMLAnchorElement,
+    ) {
+      files.push({ name: this.download, blob: blobs.at(-1)! });
+    });
+    return files;
+  }
+
+  test("is downloaded as a file, and not kept where it broke off", async () => {
+    const files = catchFiles();
+    const { server, user } = await show({ model }, over);
+    const region = await screen.findByRole("region", { name: "The trained model" });
+    expect(region.textContent).toContain("a SavedModel for TensorFlow, as a tar");
+    server.on("GET", MODEL, () => new Response("12345"));
+    const button = within(region).getByRole("button", { name: /Download the model/ });
+    await user.click(button);
+    await waitFor(() => expect(files.length).toBe(1));
+    expect(files[0]?.name).toBe("bert.tar");
+    expect(await files[0]?.blob.text()).toBe("12345");
+    server.on("GET", MODEL, () => new Response("123"));
+    await user.click(button);
+    expect(await screen.findByText(/broke off at 3 B of 5 B/)).toBeTruthy();
+    server.on("GET", MODEL, () => problem(409, "Conflict", "the job goes on"));
+    await user.click(button);
+    expect(await screen.findByText(/the job goes on/)).toBeTruthy();
+    expect(files.length).toBe(1);
+  });
+
+  test("is not there of one that goes on, nor where nobody sees it; in Chinese too", async () => {
+    const { server } = await show({ model }, {}, "zh");
+    expect(await screen.findByRole("heading", { name: "bert" })).toBeTruthy();
+    expect(screen.queryByText("训练好的模型")).toBeNull();
+    await server.send("job", { job: jobOf(over) });
+    expect(await screen.findByRole("region", { name: "训练好的模型" })).toBeTruthy();
   });
 });

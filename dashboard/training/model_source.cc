@@ -1,0 +1,86 @@
+#include "dashboard/training/model_source.h"
+
+#include <optional>
+#include <utility>
+
+#include "dashboard/logs/log_text.h"
+#include "operator/base/status.h"
+#include "third_party/json.h"
+
+namespace taas::dashboard {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<FolderPlace> PlaceOf(const ClaimDir& claim_dir, const std::string& ns,
+                                   const std::optional<VolumePath>& place) {
+  if (!place.has_value()) return std::nullopt;
+  const std::string top = VolumeTop(claim_dir, ns, *place);
+  if (top.empty()) return std::nullopt;
+  return FolderPlace{.top = top, .below = place->below};
+}
+
+const char* NameOf(ModelFiles::Kind kind) {
+  switch (kind) {
+    case ModelFiles::Kind::kSafetensors:
+      return "safetensors";
+    case ModelFiles::Kind::kSavedModel:
+      return "savedModel";
+    case ModelFiles::Kind::kCheckpoint:
+      break;
+  }
+  return "checkpoint";
+}
+
+ModelDownload DownloadOf(const std::string& job, ModelFiles files) {
+  const std::string name = SafeFileName(job);
+  // One file is safetensors, or a checkpoint's index, which stands for a model without variables.
+  const bool safetensors = files.kind == ModelFiles::Kind::kSafetensors && !files.tar();
+  ModelDownload download{.name = name + (safetensors ? ".safetensors" : ".tar"),
+                         .kind = files.kind,
+                         .bytes = nullptr};
+  if (!files.tar() && !safetensors) download.name = files.members[0].name;
+  download.bytes = std::make_shared<ModelBytes>(std::move(files), name);
+  return download;
+}
+
+}  // namespace
+
+void ModelSource::Open(const WatchedJob& job, Done done) {
+  const std::string what = "download the model of job " + job.key() + ": ";
+  if (!job.ended()) {
+    return done(absl::FailedPreconditionError(
+        what + "the job goes on; download it when it is over, or write what there is with `taas "
+               "export`"));
+  }
+  const std::string& ns = job.meta.ns;
+  const ModelPlaces places{.exported = PlaceOf(context_.claim_dir, ns, job.exported),
+                           .saved_model = job.exported_saved_model,
+                           .checkpoints = PlaceOf(context_.claim_dir, ns, job.checkpoints)};
+  if (!places.exported.has_value() && !places.checkpoints.has_value()) {
+    return done(absl::NotFoundError(
+        what + (context_.claim_dir == nullptr
+                    ? "the dashboard does not see the job's volumes; `taas export` writes the "
+                      "model onto one of them"
+                    : "it keeps none on a volume that stays (spec.trainer.export, "
+                      "spec.trainer.checkpoint)")));
+  }
+  context_.disk.Post([what, places, name = job.meta.name, done = std::move(done),
+                      &executor = context_.executor, alive = std::weak_ptr<bool>(alive_)] {
+    auto model = std::make_shared<absl::StatusOr<ModelDownload>>(ModelDownload{});
+    if (auto files = OpenModelFiles(places); files.ok()) {
+      *model = DownloadOf(name, *std::move(files));
+    } else {
+      *model = absl::NotFoundError(what + std::string(files.status().message()));
+    }
+    executor.Post([model, done, alive] {
+      if (alive.lock() != nullptr) done(*model);
+    });
+  });
+}
+
+Json ModelOfferJson(const ModelDownload& model) {
+  return {{"file", model.name}, {"kind", NameOf(model.kind)}, {"bytes", model.bytes->total()}};
+}
+
+}  // namespace taas::dashboard
