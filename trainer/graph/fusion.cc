@@ -93,14 +93,22 @@ void FuseLossGrad(const Fusion& fusion, Value grad) {
   fusion.Merge(probabilities, grad, std::move(merged));
 }
 
-// The gradient of such a one, which alone reads that of the Relu.
-void FuseNormReluGrad(const std::vector<Node>& nodes, const Readers& readers, Node* grad) {
+// The gradient of such a one, which alone reads that of the Relu. It reads the offset again, which
+// must still be what it was.
+void FuseNormReluGrad(const std::vector<Node>& nodes, const Readers& readers,
+                      std::span<const Value> updated, Node* grad) {
   const size_t relu_id = static_cast<size_t>(grad->inputs[0].node);
   const Node& relu = nodes[relu_id];
   if (relu.op != "ReluGrad" || readers[relu_id] != 1 || relu.device != grad->device) return;
   const Value y = relu.inputs[1];
   const Node& norm = nodes[static_cast<size_t>(y.node)];
-  if (norm.op != "BatchNormRelu" || y.output != 0 || grad->inputs[3] != Value{y.node, 1}) return;
+  if (norm.op != "BatchNormRelu" || y.output != 0 || norm.device != grad->device) return;
+  const std::vector<Value> of_norm = {grad->inputs[0], norm.inputs[0], norm.inputs[1],
+                                      {y.node, 1}, {y.node, 2}};
+  const bool same_epsilon =
+      norm.attributes.Number("epsilon") == grad->attributes.Number("epsilon");
+  if (grad->inputs != of_norm || !same_epsilon) return;
+  if (std::ranges::count(updated, norm.inputs[2]) > 0) return;
   grad->op = "BatchNormReluGrad";
   grad->inputs[0] = relu.inputs[0];
   grad->inputs.push_back(norm.inputs[2]);
@@ -109,7 +117,8 @@ void FuseNormReluGrad(const std::vector<Node>& nodes, const Readers& readers, No
 }  // namespace
 
 void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
-               const std::function<bool(const Node&)>& can_run) {
+               const std::function<bool(const Node&)>& can_run,
+               std::span<const Value> updated) {
   Readers readers(nodes->size(), 0);
   for (const Node& node : *nodes) {
     for (const Value input : node.inputs) ++readers[static_cast<size_t>(input.node)];
@@ -125,7 +134,7 @@ void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
       FuseNormRelu(fusion, value);
     }
     if (node.op == "SparseSoftmaxCrossEntropyGrad") FuseLossGrad(fusion, value);
-    if (node.op == "BatchNormGrad") FuseNormReluGrad(*nodes, readers, &merged);
+    if (node.op == "BatchNormGrad") FuseNormReluGrad(*nodes, readers, updated, &merged);
     if (node.op == "ReluGrad") FusePool(*nodes, readers, &merged);
     if (node.op == "AddN") FuseL2(*nodes, readers, &merged);
     if (merged.op != node.op && can_run(merged)) node = std::move(merged);

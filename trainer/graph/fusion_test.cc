@@ -170,6 +170,33 @@ TEST_F(FuseNormTest, AGradientOfTheReluWithAnotherReaderStays) {
   EXPECT_EQ(At(relu_grad_).inputs, (std::vector<Value>{dy_, norm_}));
 }
 
+TEST_F(FuseNormTest, AGradientOfAnotherNormalizationStays) {
+  const std::vector<Value> inputs = graph_.node(grad_).inputs;
+  const Attributes epsilon{{"epsilon", 0.5}};
+  const Value other = graph_.Add("BatchNorm", "other", {x_, scale_, offset_}, epsilon);
+  for (size_t i = 1; i < 5; ++i) {
+    std::vector<Value> others = inputs;
+    others[0] = graph_.Add("ReluGrad", "", {dy_, relu_});
+    others[i] = i == 1 ? dy_ : i == 2 ? offset_ : Value{other.node, static_cast<int>(i) - 2};
+    const Value grad = graph_.Add("BatchNormGrad", "", others, epsilon);
+    Fuse();
+    EXPECT_EQ(At(grad).op, "BatchNormGrad") << i;
+  }
+  std::vector<Value> same = inputs;
+  same[0] = graph_.Add("ReluGrad", "", {dy_, relu_});
+  const Value grad = graph_.Add("BatchNormGrad", "", same, {{"epsilon", 0.25}});
+  Fuse();
+  EXPECT_EQ(At(grad).op, "BatchNormGrad");
+}
+
+TEST_F(FuseNormTest, AnOffsetToWhichTheGraphWritesIsNotReadAgain) {
+  nodes_ = graph_.nodes();
+  const std::vector<Value> updated = {offset_};
+  FuseNodes(&nodes_, {}, [](const Node&) { return true; }, updated);
+  EXPECT_EQ(At(norm_).op, "BatchNormRelu");
+  EXPECT_EQ(At(grad_).op, "BatchNormGrad");
+}
+
 TEST_F(FuseNormTest, WithoutAKernelNothingIsMerged) {
   nodes_ = graph_.nodes();
   FuseNodes(&nodes_, {}, [](const Node&) { return false; });

@@ -163,7 +163,7 @@ void Session::State::Fuse(ScheduleRequest* request) {
     return graph.ops().Find(merged.op) != nullptr && CanRun(merged);
   };
   const std::vector<Value> updated = Updated(request->updates);
-  FuseNodes(&nodes, kept(), can_run);
+  FuseNodes(&nodes, kept(), can_run, updated);
   for (const auto& [from, to] : FuseProducts(&nodes, {.kept = fixed,
                                                       .gradients = request->gradients,
                                                       .updated = updated,

@@ -31,6 +31,10 @@ constexpr int kPartsShared = 2 * kBlockThreads + kBlockThreads / 4;
 template <typename V>
 __device__ void Join(Part<V>* all, float rows, V mean, V squares) {
   if (rows == 0) return;
+  if (all->rows == 0) {
+    *all = {rows, mean, squares};
+    return;
+  }
   const float total = all->rows + rows;
   const float share = rows / total;
   const float weight = share * all->rows;

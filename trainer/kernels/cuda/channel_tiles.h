@@ -18,6 +18,10 @@
 
 namespace taas::cuda {
 
+// Rows that a thread has on their way at once, which hides the memory's delay: those of four
+// channels are twice as many bytes.
+inline constexpr int kRowsAtOnce = 8, kRowsOfFoursAtOnce = 4;
+
 struct ChannelTiles {
   int64_t rows = 0;
   int64_t channels = 0;
@@ -26,11 +30,8 @@ struct ChannelTiles {
   bool by_fours = false;  // Groups are of four channels, else of one.
 
   int64_t width() const { return by_fours ? 4 : 1; }
+  int64_t rows_at_once() const { return by_fours ? kRowsOfFoursAtOnce : kRowsAtOnce; }
 };
-
-// Rows that a thread has on their way at once, which hides the memory's delay: those of four
-// channels are twice as many bytes.
-inline constexpr int kRowsAtOnce = 8, kRowsOfFoursAtOnce = 4;
 
 #if defined(__CUDACC__) || defined(TRAINER_CUDA_EMULATE_CUDA_ON_HOST_H_)
 

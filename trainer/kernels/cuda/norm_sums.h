@@ -45,7 +45,8 @@ struct NormSumsParams {
 #if defined(__CUDACC__) || defined(TRAINER_CUDA_EMULATE_CUDA_ON_HOST_H_)
 
 // A ChannelNorm of this thread's channels: factor · x + added. The same bits wherever it is computed,
-// so that a gradient knows of each x whether a Relu has let it pass.
+// so that a gradient knows of each x whether a Relu has let it pass: what is rounded, and what is
+// not, is written out.
 template <typename V>
 struct Affine {
   V factor = {}, added = {};
@@ -55,11 +56,11 @@ struct Affine {
     const float epsilon = norm.epsilon;
     factor = Each([epsilon](float v, float s) { return 1.0f / sqrtf(v + epsilon) * s; },
                   c.Load(norm.variance), c.Load(norm.scale));
-    added = Each([](float o, float m, float f) { return o - m * f; }, c.Load(norm.offset),
+    added = Each([](float o, float m, float f) { return fmaf(-m, f, o); }, c.Load(norm.offset),
                  c.Load(norm.mean), factor);
   }
   __device__ V Of(V x) const {
-    return Each([](float of, float f, float a) { return of * f + a; }, x, factor, added);
+    return Each([](float of, float f, float a) { return fmaf(of, f, a); }, x, factor, added);
   }
   // Those of dy that a Relu behind it lets pass.
   __device__ V Passed(V dy, V x) const {

@@ -45,7 +45,8 @@ inline Grid ForRounds(int64_t count) {
 
 // Tiles of channels, with splits of the rows where sums over them are taken: as many blocks as the
 // largest GPU runs at once (132 multiprocessors, 3 blocks each by their registers), so that none
-// runs alone at the end, each of several rows for each thread. `by_fours`: memory allows it.
+// runs alone at the end, of as many rows for each thread as it has on their way at once, or more.
+// `by_fours`: memory allows it.
 inline ChannelTiles TilesOf(const Rows& x, bool by_fours) {
   constexpr int64_t kBlocks = 396;
   ChannelTiles tiles{.rows = x.rows, .channels = x.columns};
@@ -53,7 +54,7 @@ inline ChannelTiles TilesOf(const Rows& x, bool by_fours) {
   const int64_t groups = x.columns / tiles.width();
   while (tiles.tile < groups && tiles.tile < static_cast<int>(kWarpThreads)) tiles.tile *= 2;
   const int64_t across = std::max<int64_t>(1, (groups + tiles.tile - 1) / tiles.tile);
-  const int64_t least = 2 * kRowsAtOnce * (kBlockThreads / tiles.tile);
+  const int64_t least = tiles.rows_at_once() * (kBlockThreads / tiles.tile);
   const int64_t most = std::max<int64_t>(1, kBlocks / across);
   tiles.splits = static_cast<int>(std::clamp<int64_t>(x.rows / least, 1, most));
   return tiles;
@@ -75,12 +76,13 @@ inline Grid TileGrid(const ChannelTiles& tiles, int64_t splits) {
 }
 
 // Of a pass that has no sums: a thread takes as many rows as it has on their way at once, or more
-// than once as many where there are more than a grid has blocks.
+// than once as many where that would be more blocks than kRoundBlocksMax, so that what is said of
+// its channels is computed for many rows.
 inline Grid TilePassGrid(const ChannelTiles& tiles) {
-  const int64_t at_once = tiles.by_fours ? kRowsOfFoursAtOnce : kRowsAtOnce;
-  const int64_t rows = at_once * (kBlockThreads / tiles.tile);
-  constexpr int64_t kGridYMax = 65'535;
-  return TileGrid(tiles, std::min<int64_t>((tiles.rows + rows - 1) / rows, kGridYMax));
+  const int64_t rows = tiles.rows_at_once() * (kBlockThreads / tiles.tile);
+  const Grid across = TileGrid(tiles, 1);
+  const int64_t most = std::max<int64_t>(1, kRoundBlocksMax / std::max(1u, across.x));
+  return TileGrid(tiles, std::min<int64_t>((tiles.rows + rows - 1) / rows, most));
 }
 
 // Of the parts of two sums per channel and split, whether by fours or not.
