@@ -1,8 +1,8 @@
 // All-reduce between processes of this machine, timed: one line of JSON.
 //
 //   all_reduce --ranks 2 --by memory --way ring --elements 1024 --rounds 2000 --spin
-//   all_reduce --ranks 2 --by tcp --namespaces /proc/7/fd/3,/proc/7/fd/4 --hosts 10.77.0.1,10.77.0.2
-//     --latency-us 5000 --bytes-per-second 8000000 …
+//   all_reduce --ranks 2 --by tcp --namespaces /proc/7/fd/3,/proc/7/fd/4
+//     --hosts 10.77.0.1,10.77.0.2 --latency-us 5000 --bytes-per-second 8000000 …
 //
 // The ranks are forked and connected before the clock runs. Each round begins when the one before
 // has ended, on every rank; the numbers are whole, so that each sum is known and every round is
@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,6 +38,7 @@
 #include "trainer/collective/plan.h"
 #include "trainer/collective/socket_link.h"
 #include "trainer/collective/testing/link_pairs.h"
+#include "trainer/comm/shared_area.h"
 #include "trainer/testing/links/enter_namespace.h"
 
 namespace taas::collective {
@@ -57,6 +59,8 @@ struct Asked {
   int64_t chunk = int64_t{kChunkElements};
   int rounds = 100;
   bool spin = false;
+  // The vector lies in memory that ranks lend each other.
+  bool lend = false;
   // By rank; none: all are of this process's network.
   std::vector<std::string> namespaces, hosts;
   // Of the links between them, for what is said beforehand.
@@ -112,7 +116,8 @@ Sockets Connect(const Asked& asked) {
   return sockets;
 }
 
-std::vector<std::unique_ptr<Link>> LinksOf(const Asked& asked, const Sockets& sockets, int rank) {
+std::vector<std::unique_ptr<Link>> LinksOf(const Asked& asked, const Sockets& sockets, int rank,
+                                           const comm::SharedArea* lent) {
   const auto ranks = static_cast<size_t>(asked.ranks);
   const auto self = static_cast<size_t>(rank);
   std::vector<std::unique_ptr<Link>> links(ranks);
@@ -133,7 +138,7 @@ std::vector<std::unique_ptr<Link>> LinksOf(const Asked& asked, const Sockets& so
         links[peer] = MakeSocketLink(own, name);
         continue;
       }
-      auto link = MakeMemoryLink(own, name, kPatience);
+      auto link = MakeMemoryLink(own, name, kPatience, lent);
       CHECK(link.ok()) << link.status().ToString();
       links[peer] = *std::move(link);
     }
@@ -153,15 +158,21 @@ Way WayOf(const std::string& name) {
 std::vector<double> Run(const Asked& asked, const Sockets& sockets, int rank) {
   const Place place{asked.ranks, rank};
   const auto elements = static_cast<size_t>(asked.elements);
-  Group group({.place = place, .links = LinksOf(asked, sockets, rank), .spins = asked.spin});
+  comm::SharedArea area;
+  if (asked.lend) area = comm::SharedArea::Make(elements * sizeof(float)).value();
+  Group group({.place = place,
+               .links = LinksOf(asked, sockets, rank, asked.lend ? &area : nullptr),
+               .spins = asked.spin});
   const auto chunk = static_cast<size_t>(asked.chunk);
   Exchange exchange(PlanAllReduce(WayOf(asked.way), place, elements, chunk));
-  std::vector<float> values(elements);
+  std::vector<float> own(asked.lend ? 0 : elements);
+  const std::span<float> values =
+      asked.lend ? std::span(reinterpret_cast<float*>(area.data()), elements) : std::span(own);
   std::vector<double> seconds;
   const float sum = static_cast<float>(asked.ranks * (asked.ranks + 1) / 2);
   const int warm = IsFar(asked) ? kWarmRoundsFar : kWarmRounds;
   for (int round = 0; round < asked.rounds + warm; ++round) {
-    std::fill(values.begin(), values.end(), static_cast<float>(rank + 1));
+    std::ranges::fill(values, static_cast<float>(rank + 1));
     const auto began = std::chrono::steady_clock::now();
     exchange.Begin({.epoch = 1, .step = round}, values);
     const absl::Status status = group.Run(exchange);
@@ -194,6 +205,7 @@ int Main(int argc, char** argv) {
   app.AddOption("--elements", &asked.elements, "float32 of each").Positive();
   app.AddOption("--chunk", &asked.chunk, "elements of a message").Positive();
   app.AddOption("--rounds", &asked.rounds, "how often").Positive();
+  app.AddFlag("--lend", &asked.lend, "by memory: the vector is read where it lies");
   app.AddFlag("--spin", &asked.spin, "spin before a sleep");
   app.AddOption("--namespaces", &asked.namespaces, "files of the ranks' network namespaces: a,b")
       .SplitAt(',');
