@@ -44,6 +44,7 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ring/bucket_plan.h"
 #include "trainer/ring/epoch.h"
+#include "trainer/ring/gradient_area.h"
 #include "trainer/ring/ring.h"
 #include "trainer/task/model_task.h"
 #include "trainer/task/model_update.h"
@@ -66,7 +67,8 @@ struct Asked {
   int steps = 200;
   int64_t batch = 100;
   std::string hidden = "100";
-  bool one_bucket = false;  // Whatever the model's size.
+  bool one_bucket = false;
+  bool copies = false;  // Whatever the model's size.
   int64_t table = 0;        // Rows; 0: an MLP.
   int64_t width = 16;
   bool whole_tables = false;  // However few rows a batch looks up.
@@ -130,8 +132,11 @@ void Train(const Asked& asked, int rank, int hear, int say) {
   if (!asked.namespaces.empty()) links::EnterNamespace(NameOf(asked.namespaces, rank, ""));
   const std::string loopback = "127.0.0.1";
   PosixFileSystem files;
-  collective::Meeting meeting({.job = "bench/1"});
-  const auto task = ModelTask::Make(CpuRuntime(), files, config).value();
+  GradientArea area;
+  ModelTask::Process process;
+  if (!asked.copies) process.gradient_memory = area.memory();
+  const auto task = ModelTask::Make(CpuRuntime(), files, config, process).value();
+  collective::Meeting meeting({.job = "bench/1", .lent = area.lent()});
   const auto optimizer = Optimizer::Parse(config.optimizer).value();
   RingOptions options;
   if (asked.one_bucket) options.buckets.elements_min = std::numeric_limits<size_t>::max();
@@ -240,13 +245,14 @@ int Main(int argc, char** argv) {
   program.AddOption("--batch", &asked.batch, "examples of a rank in a step").Positive();
   program.AddOption("--hidden", &asked.hidden, "units of the MLP's hidden layers: 100,50");
   program.AddFlag("--one-bucket", &asked.one_bucket, "all gradients after the backward pass");
+  program.AddFlag("--copies", &asked.copies, "gradients are not read where they lie");
   program.AddOption("--table", &asked.table, "rows of a table; 0: the model is an MLP")
       .Between(0, int64_t{1} << 30);
   program.AddOption("--width", &asked.width, "numbers of a row").Positive();
   program.AddFlag("--whole-tables", &asked.whole_tables, "all rows, whatever a batch looks up");
   program.AddOption("--config", &asked.config, "what is trained: a trainer's configuration, JSON");
   program.AddOption("--hosts", &asked.hosts, "addresses of the ranks: 10.0.0.1,10.0.0.2");
-  program.AddOption("--namespaces", &asked.namespaces, "files of the ranks' network namespaces: a,b");
+  program.AddOption("--namespaces", &asked.namespaces, "files of the network namespaces: a,b");
   if (const std::optional<int> exit_code = program.Parse(argc, argv)) return *exit_code;
   alarm(kLimitS);
   Run(asked);

@@ -161,6 +161,40 @@ class RingTest(unittest.TestCase):
             self.assertIn("TF_CONFIG has 1 ps: leave them out", chief.log())
 
 
+def borrowed(process):
+    """Sizes of memory of other processes that this one has mapped to read."""
+    with open(f"/proc/{process.child.pid}/maps", encoding="ascii") as file:
+        found = re.findall(r"^([0-9a-f]+)-([0-9a-f]+) r--s .*taas-payload", file.read(), re.M)
+    return [int(end, 16) - int(begin, 16) for begin, end in found]
+
+
+class LentGradientsTest(unittest.TestCase):
+    """Of a model whose gradients are worth it: neighbours read them where they lie."""
+
+    # 64 * 2048 + 2048 + 2048 * 10 + 10 numbers, in pages.
+    GRADIENTS = 151 * 4096
+
+    def job(self):
+        return Job(chief=True, ps=0, workers=2, strategy=RING, maxSteps=300,
+                   model={"name": "mlp", "hidden": [2048]})
+
+    def test_a_rank_that_was_killed_while_others_read_its_gradients_changes_no_bit(self):
+        learned = []
+        for kills in (False, True):
+            with self.job() as job:
+                job.start_all()
+                if kills:
+                    worker = job.processes["worker-0"]
+                    worker.says("\nstep 50,")
+                    self.assertEqual(borrowed(worker).count(self.GRADIENTS), 2, borrowed(worker))
+                    job.processes["worker-1"].kill()
+                    worker.says("a step was not made")
+                    job.start_replica("worker", 1)
+                job.expect_all_done(self)
+                learned.append(evaluation(job))
+        self.assertEqual(*learned)
+
+
 class ElasticTest(unittest.TestCase):
 
     def test_a_worker_comes_and_one_goes_while_the_others_train(self):
