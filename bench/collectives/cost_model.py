@@ -5,8 +5,8 @@
 
 The ranks are processes of this machine, each in a network namespace of its own, and what they send
 each other goes over sockets through a relay that delays each packet and has wires of a rate
-(trainer/testing/links). Prints one markdown table: what trainer/collective/cost.h says of that delay
-and rate, with nothing fitted, the median of the rounds, and their ratio; and the relay's own
+(trainer/testing/links). Prints one markdown table: what trainer/collective/cost.h says of that
+delay and rate, with nothing fitted, the median of the rounds, and their ratio; and the relay's own
 error, how much later than asked packets left it. Ends with 1 where a ratio is off by more than
 15 %.
 """

@@ -22,8 +22,8 @@
 
 namespace taas::links {
 
-// What has left an end and has not arrived. More than any connection has under way, so that it is TCP's
-// windows and not losses that bound it; an end that sends faster for ever fills no memory.
+// What has left an end and has not arrived. More than any connection has under way, so that it is
+// TCP's windows and not losses that bound it; an end that sends faster for ever fills no memory.
 constexpr size_t kWaitingBytesMax = size_t{64} << 20;
 
 class DelayLine {
