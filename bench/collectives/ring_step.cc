@@ -3,17 +3,15 @@
 //   ring_step --ranks 2 --hidden 1024,1024 --batch 100 --steps 200 [--one-bucket]
 //   ring_step --ranks 2 --table 1000000 --width 16 --batch 300 --steps 30 [--whole-tables]
 //   ring_step --ranks 2 --config '{"model": …, "data": …, "batchSize": 100, …}'
-//   ring_step … --namespaces left,right --hosts 10.0.0.1,10.0.0.2
+//   ring_step … --namespaces /run/netns/a,/run/netns/b --hosts 10.0.0.1,10.0.0.2
 //
 // The ranks are processes of this machine that train an MLP on generated data, or Wide & Deep with
 // a table of so many rows, of which each example looks one up, or what a trainer's configuration
-// says. With --namespaces each is in a network namespace of its own (of `ip netns`), so that they
-// share no memory. The times are those of rank 0: the median of its steps, and of what a step's
+// says. With --namespaces each is in a network namespace of its own (a file), so that they share no
+// memory. The times are those of rank 0: the median of its steps, and of what a step's
 // exchanges took, beside its computation (hidden) and after it; the bytes are what it sends in a
 // step.
 
-#include <fcntl.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,9 +44,11 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ring/bucket_plan.h"
 #include "trainer/ring/epoch.h"
+#include "trainer/ring/gradient_area.h"
 #include "trainer/ring/ring.h"
 #include "trainer/task/model_task.h"
 #include "trainer/task/model_update.h"
+#include "trainer/testing/links/enter_namespace.h"
 
 namespace taas {
 namespace {
@@ -67,7 +67,8 @@ struct Asked {
   int steps = 200;
   int64_t batch = 100;
   std::string hidden = "100";
-  bool one_bucket = false;  // Whatever the model's size.
+  bool one_bucket = false;
+  bool copies = false;  // Whatever the model's size.
   int64_t table = 0;        // Rows; 0: an MLP.
   int64_t width = 16;
   bool whole_tables = false;  // However few rows a batch looks up.
@@ -124,23 +125,18 @@ std::string NameOf(const std::string& list, int rank, const std::string& otherwi
   return names[static_cast<size_t>(rank)];
 }
 
-// For all that this process does with the network from now on.
-void EnterNamespace(const std::string& name) {
-  const std::string path = "/run/netns/" + name;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  CHECK(file >= 0 && setns(file, CLONE_NEWNET) == 0) << "enter " << path << ": root and ip netns";
-  close(file);
-}
-
 // One rank, from its first to its last step. Says its port, hears the ports of all, and then says
 // what each step took.
 void Train(const Asked& asked, int rank, int hear, int say) {
   const TrainerConfig config = Config(asked);
-  if (!asked.namespaces.empty()) EnterNamespace(NameOf(asked.namespaces, rank, ""));
+  if (!asked.namespaces.empty()) links::EnterNamespace(NameOf(asked.namespaces, rank, ""));
   const std::string loopback = "127.0.0.1";
   PosixFileSystem files;
-  collective::Meeting meeting({.job = "bench/1"});
-  const auto task = ModelTask::Make(CpuRuntime(), files, config).value();
+  GradientArea area;
+  ModelTask::Process process;
+  if (!asked.copies) process.gradient_memory = area.memory();
+  const auto task = ModelTask::Make(CpuRuntime(), files, config, process).value();
+  collective::Meeting meeting({.job = "bench/1", .lent = area.lent()});
   const auto optimizer = Optimizer::Parse(config.optimizer).value();
   RingOptions options;
   if (asked.one_bucket) options.buckets.elements_min = std::numeric_limits<size_t>::max();
@@ -249,13 +245,14 @@ int Main(int argc, char** argv) {
   program.AddOption("--batch", &asked.batch, "examples of a rank in a step").Positive();
   program.AddOption("--hidden", &asked.hidden, "units of the MLP's hidden layers: 100,50");
   program.AddFlag("--one-bucket", &asked.one_bucket, "all gradients after the backward pass");
+  program.AddFlag("--copies", &asked.copies, "gradients are not read where they lie");
   program.AddOption("--table", &asked.table, "rows of a table; 0: the model is an MLP")
       .Between(0, int64_t{1} << 30);
   program.AddOption("--width", &asked.width, "numbers of a row").Positive();
   program.AddFlag("--whole-tables", &asked.whole_tables, "all rows, whatever a batch looks up");
   program.AddOption("--config", &asked.config, "what is trained: a trainer's configuration, JSON");
   program.AddOption("--hosts", &asked.hosts, "addresses of the ranks: 10.0.0.1,10.0.0.2");
-  program.AddOption("--namespaces", &asked.namespaces, "network namespaces of the ranks: a,b");
+  program.AddOption("--namespaces", &asked.namespaces, "files of the network namespaces: a,b");
   if (const std::optional<int> exit_code = program.Parse(argc, argv)) return *exit_code;
   alarm(kLimitS);
   Run(asked);

@@ -23,6 +23,8 @@ import built  # noqa: E402  pylint: disable=wrong-import-position
 # No run takes longer on two cores.
 LIMIT_S = 300
 KIB, MIB = 1 << 10, 1 << 20
+# Parts that are read where they lie (trainer/collective/memory_link.h).
+LENT_MIN = 16 * KIB
 # Bytes, ranks, exchanges a run, ways of ours.
 ROWS = [
     ("4KiB", 4 * KIB, 2, 2_000, ("star", "direct", "ring")),
@@ -58,6 +60,11 @@ def contestants(program, python, size, ranks, exchanges, ways):
             found[f"{way}, {by}, asleep"] = ours
             if spin:
                 found[f"{way}, {by}, spinning"] = ours + spin
+            # As gradients of a training are, where that is worth it.
+            if by == "memory" and way == "ring" and size // ranks >= LENT_MIN:
+                found[f"{way}, lent, asleep"] = ours + ["--lend"]
+                if spin:
+                    found[f"{way}, lent, spinning"] = ours + ["--lend"] + spin
     return found
 
 

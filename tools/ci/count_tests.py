@@ -25,6 +25,7 @@ NEEDS = (
     "AVX512_BF16",             # A processor with products in bfloat16.
     "Kubernetes' Go modules",  # In the cache, until somebody deletes them.
     "TAAS_FIXTURES",           # FIXTURES=DIR of files that real TensorFlow wrote.
+    "network namespaces",      # The right to make some, with ip, tc, nft and TUN.
     "no sanitizer",            # Which takes what is tested: address space.
     "root",
 )

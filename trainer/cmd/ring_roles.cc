@@ -18,6 +18,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/cut/training_saves.h"
 #include "trainer/replica/member.h"
+#include "trainer/ring/gradient_area.h"
 #include "trainer/ring/rank_loop.h"
 #include "trainer/ring/ring.h"
 #include "trainer/ring/ring_desk.h"
@@ -35,8 +36,10 @@ constexpr std::chrono::milliseconds kFarewellPatience{100};
 // What every rank has, whoever leads it.
 class OwnRank {
  public:
-  static absl::StatusOr<std::unique_ptr<OwnRank>> Make(Role& role, ModelTask& task) {
-    std::unique_ptr<OwnRank> rank(new OwnRank(role, task));
+  // `area` is that of the task's gradients.
+  static absl::StatusOr<std::unique_ptr<OwnRank>> Make(Role& role, ModelTask& task,
+                                                       const GradientArea& area) {
+    std::unique_ptr<OwnRank> rank(new OwnRank(role, task, area));
     RETURN_IF_ERROR(rank->Start(role));
     return rank;
   }
@@ -63,10 +66,10 @@ class OwnRank {
   }
 
  private:
-  OwnRank(Role& role, ModelTask& task)
+  OwnRank(Role& role, ModelTask& task, const GradientArea& area)
       : config_(role.config()),
         task_(task),
-        meeting_({.job = JobKey(role.job())}),
+        meeting_({.job = JobKey(role.job()), .lent = area.lent()}),
         ring_(meeting_, task.session(), static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)),
               {.rows = {.wire = role.config().gradient_precision == "bfloat16"
                                     ? collective::Wire::kBFloat16
@@ -221,6 +224,7 @@ absl::Status RunRingChief(Role& role) {
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
   // Others wait for a chief that gets ready, as for that of parameter servers.
   Reception reception;
+  GradientArea area;
   std::unique_ptr<ModelTask> task;
   std::unique_ptr<OwnRank> rank;
   std::unique_ptr<RingDesk> desk;  // Outlives the server, whose calls end in it.
@@ -229,12 +233,12 @@ absl::Status RunRingChief(Role& role) {
   auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception,
                                    role.process().token);
   if (!server.ok()) return Role::Restart(server.status());
-  ASSIGN_OR_RETURN(task, role.MakeTask());
+  ASSIGN_OR_RETURN(task, role.MakeTask(area.memory()));
   RETURN_IF_ERROR(role.TryExport());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
-  ASSIGN_OR_RETURN(rank, OwnRank::Make(role, *task));
+  ASSIGN_OR_RETURN(rank, OwnRank::Make(role, *task, area));
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get(), [&] {
     return int64_t{rank->ring().ranks()};
   }));
@@ -272,8 +276,9 @@ absl::Status RunRingWorker(Role& role) {
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
   const absl::Status claimed = role.place().Claim();
   if (!claimed.ok()) return Role::Restart(claimed);
-  ASSIGN_OR_RETURN(const auto task, role.MakeTask());
-  ASSIGN_OR_RETURN(const auto rank, OwnRank::Make(role, *task));
+  GradientArea area;
+  ASSIGN_OR_RETURN(const auto task, role.MakeTask(area.memory()));
+  ASSIGN_OR_RETURN(const auto rank, OwnRank::Make(role, *task, area));
   Member::Options options = role.MemberOptions();
   options.data_identity = task->data_identity();
   options.bulk_address = rank->address();

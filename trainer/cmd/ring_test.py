@@ -5,7 +5,6 @@ is killed and followed by one that has no checkpoint, and with workers that come
 
 import datetime
 import glob
-import itertools
 import json
 import os
 import re
@@ -13,15 +12,10 @@ import signal
 import time
 import unittest
 
-from processes import ENDLESS, Job, free_ports, wait_until
+from processes import ENDLESS, Job, wait_until
+from ring_jobs import RING, Elastic, await_epoch, epochs, evaluation, expect_every_batch_once
 
-RING = {"type": "AllReduce"}
 STEPS = 1500
-
-
-def evaluation(job):
-    (found,) = re.findall(r"^evaluation at step (\d+: .*)$", job.processes["chief-0"].log(), re.M)
-    return found
 
 
 def ring(**config):
@@ -167,45 +161,41 @@ class RingTest(unittest.TestCase):
             self.assertIn("TF_CONFIG has 1 ps: leave them out", chief.log())
 
 
-class Elastic(Job):
-    """Of a chief and one to three workers; two are listed when it begins."""
+def borrowed(process):
+    """Sizes of memory of other processes that this one has mapped to read."""
+    with open(f"/proc/{process.child.pid}/maps", encoding="ascii") as file:
+        found = re.findall(r"^([0-9a-f]+)-([0-9a-f]+) r--s .*taas-payload", file.read(), re.M)
+    return [int(end, 16) - int(begin, 16) for begin, end in found]
 
-    def start_replica(self, role, index=0, **more):
-        return super().start_replica(role, index, **more,
-                                     environment={"TAAS_ELASTIC_WORKERS": "1:3"})
 
-    def add_worker(self):
-        """As `kubectl scale` does it: only the new pod's list has the new worker."""
-        index = len(self.cluster["worker"])
-        self.cluster["worker"].append(f"127.0.0.1:{free_ports(1)[0]}")
-        return self.start_replica("worker", index)
+class LentGradientsTest(unittest.TestCase):
+    """Of a model whose gradients are worth it: neighbours read them where they lie."""
+
+    # 64 * 2048 + 2048 + 2048 * 10 + 10 numbers, in pages.
+    GRADIENTS = 151 * 4096
+
+    def job(self):
+        return Job(chief=True, ps=0, workers=2, strategy=RING, maxSteps=300,
+                   model={"name": "mlp", "hidden": [2048]})
+
+    def test_a_rank_that_was_killed_while_others_read_its_gradients_changes_no_bit(self):
+        learned = []
+        for kills in (False, True):
+            with self.job() as job:
+                job.start_all()
+                if kills:
+                    worker = job.processes["worker-0"]
+                    worker.says("\nstep 50,")
+                    self.assertEqual(borrowed(worker).count(self.GRADIENTS), 2, borrowed(worker))
+                    job.processes["worker-1"].kill()
+                    worker.says("a step was not made")
+                    job.start_replica("worker", 1)
+                job.expect_all_done(self)
+                learned.append(evaluation(job))
+        self.assertEqual(*learned)
 
 
 class ElasticTest(unittest.TestCase):
-
-    def epochs(self, job):
-        """(ranks, step, batches) at the begin of each, and (0, step, batches) at the job's end."""
-        log = job.processes["chief-0"].log()
-        begun = re.findall(r"epoch begins .*ranks=(\d+) step=(\d+) batches=(\d+)$", log, re.M)
-        end = re.findall(r"all steps are made step=(\d+) batches=(\d+)$", log, re.M)
-        return [tuple(map(int, epoch)) for epoch in [*begun, *((0, *last) for last in end)]]
-
-    def await_epoch(self, job, ranks, after=0):
-        wait_until(f"an epoch of {ranks} ranks",
-                   lambda: ranks in [each for each, _, _ in self.epochs(job)[after:]])
-        return len(self.epochs(job))
-
-    def expect_every_batch_once(self, job):
-        """So many batches as there were steps times ranks: none is lost, and none counts twice."""
-        epochs = self.epochs(job)
-        # One that ended before it began, since whoever was a step ahead was lost while it gave its
-        # model: the others make that step anew.
-        begun = [epoch for i, epoch in enumerate(epochs)
-                 if all(later[1] >= epoch[1] for later in epochs[i:])]
-        for (ranks, step, batches), (_, next_step, next_batches) in itertools.pairwise(begun):
-            self.assertEqual(next_batches - batches, ranks * (next_step - step), epochs)
-        self.assertEqual(epochs[0][1:], (0, 0), epochs)
-        return [ranks for ranks, _, _ in epochs]
 
     def test_a_worker_comes_and_one_goes_while_the_others_train(self):
         with Elastic(chief=True, ps=0, workers=2, strategy=RING, maxSteps=20 * STEPS) as job:
@@ -223,9 +213,9 @@ class ElasticTest(unittest.TestCase):
             lost = job.processes.pop("worker-2")
             lost.kill()
             job.expect_all_done(self)
-            ranks = self.expect_every_batch_once(job)
+            ranks = expect_every_batch_once(self, job)
             self.assertEqual((ranks[:2], ranks[-2:]), ([3, 4], [2, 0]))
-            self.assertEqual(self.epochs(job)[-1][1], job.config["maxSteps"])
+            self.assertEqual(epochs(job)[-1][1], job.config["maxSteps"])
             accuracy = float(re.search(r"accuracy = ([\d.]+)", evaluation(job)).group(1))
             self.assertGreater(accuracy, 0.9)
             self.assertIn(f"evaluation at step {job.config['maxSteps']}:", chief.log())
@@ -237,7 +227,7 @@ class ElasticTest(unittest.TestCase):
             chief = job.processes["chief-0"]
             chief.says('"step":100,')
             job.add_worker().says('"step":')
-            self.await_epoch(job, 3)
+            await_epoch(job, 3)
             said = len(chief.log())
 
             def lines():
@@ -259,10 +249,10 @@ class ElasticTest(unittest.TestCase):
             wait_until("the chief to say for whom it waits",
                        lambda: "waiting for worker-0 at" in chief.get("/status")["message"])
             self.assertNotIn("worker-1", chief.get("/status")["message"])
-            before = len(self.epochs(job))
+            before = len(epochs(job))
             job.start_replica("worker", 0)
-            self.await_epoch(job, 2, after=before)
-            self.expect_every_batch_once(job)
+            await_epoch(job, 2, after=before)
+            expect_every_batch_once(self, job)
 
     def test_one_that_is_silent_is_left_out_and_comes_back(self):
         with Elastic(chief=True, ps=0, workers=2, maxSteps=ENDLESS,
@@ -272,10 +262,10 @@ class ElasticTest(unittest.TestCase):
             chief.says("\nstep 100,")
             worker.signal(signal.SIGSTOP)
             chief.says("rank silent for more than 2 s")
-            without = self.await_epoch(job, 2)
+            without = await_epoch(job, 2)
             worker.signal(signal.SIGCONT)
-            self.await_epoch(job, 3, after=without)
-            self.expect_every_batch_once(job)
+            await_epoch(job, 3, after=without)
+            expect_every_batch_once(self, job)
 
 
 if __name__ == "__main__":

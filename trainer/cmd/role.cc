@@ -100,8 +100,9 @@ void Role::EndNow(const absl::Status& why) {
   _exit(kExitBadNode);
 }
 
-absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
+absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask(GradientMemory gradient_memory) {
   ModelTask::Process process;
+  process.gradient_memory = std::move(gradient_memory);
   TraceFile::Process traced{.name = "taas-trainer", .suffix = ""};
   if (process_.cluster) {
     process.job = cluster().self.role;

@@ -81,7 +81,7 @@ class Role {
     return gpus_ == nullptr ? status : gpus_->Explain(std::move(status));
   }
   // Says where its ops lie, if that is wanted, and records the trace.
-  absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
+  absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask(GradientMemory gradient_memory = nullptr);
   // What waits for data that cannot be read gives up: it is no longer wanted.
   void StopReading() { reading_stopped_.Stop(); }
   // That the model can be exported where it is to be; else that is said before the training.

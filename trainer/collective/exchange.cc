@@ -1,6 +1,7 @@
 #include "trainer/collective/exchange.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -61,7 +62,7 @@ void Exchange::Begin(const Turn& turn, std::span<float> values) {
   CHECK(values.size() == plan_.elements) << "a vector of another size";
   turn_ = turn;
   values_ = values;
-  receptions_done_ = received_ = sendings_done_ = 0;
+  receptions_done_ = received_ = added_ = sendings_done_ = 0;
   for (const int peer : peers_) {
     Side& with = side(peer);
     comm::EncodeFrameHead({.type = comm::FrameType::kReduce,
@@ -143,16 +144,52 @@ absl::Status Exchange::Received(int peer, size_t bytes) {
   } else {
     Take(receiving);
   }
-  received_ = 0;
+  received_ = added_ = 0;
   ++receptions_done_;
   EndIfDone();
   return absl::OkStatus();
 }
 
+absl::StatusOr<size_t> Exchange::Use(int peer, std::span<const std::byte> bytes) {
+  size_t used = 0;
+  while (used < bytes.size()) {
+    const std::span<std::byte> into = ToReceive(peer);
+    if (into.empty()) break;
+    const auto next = bytes.subspan(used, std::min(into.size(), bytes.size() - used));
+    size_t count = AddFrom(peer, next);
+    if (count == 0) {
+      count = next.size();
+      std::memcpy(into.data(), next.data(), count);
+    }
+    RETURN_IF_ERROR(Received(peer, count));
+    used += count;
+  }
+  return used;
+}
+
+size_t Exchange::AddFrom(int peer, std::span<const std::byte> bytes) {
+  // Heads are looked at; of a part that was copied in the middle the rest is copied, too; and a
+  // number that has come by halves is.
+  const Side& with = side(peer);
+  if (with.head_received < with.head_in.size() || wire_ != Wire::kFloat32) return 0;
+  const Receiving& receiving = plan_.receptions[receptions_done_];
+  const bool adds = receiving.then == Then::kAdd || receiving.then == Then::kAddLast;
+  const bool whole = reinterpret_cast<uintptr_t>(bytes.data()) % alignof(float) == 0;
+  const size_t count = bytes.size() / sizeof(float);
+  if (!adds || !whole || received_ != added_ || count == 0) return 0;
+  float* const sum = values_.data() + receiving.part.begin + added_ / sizeof(float);
+  BestLoops().add(sum, reinterpret_cast<const float*>(bytes.data()), sum,
+                  static_cast<int64_t>(count));
+  added_ += count * sizeof(float);
+  return count * sizeof(float);
+}
+
 void Exchange::Take(const Receiving& receiving) {
   if (receiving.then == Then::kTake || receiving.then == Then::kKeep) return;
-  float* const sum = values_.data() + receiving.part.begin;
-  BestLoops().add(sum, arrived_.data(), sum, static_cast<int64_t>(receiving.part.count));
+  const size_t before = added_ / sizeof(float);
+  float* const sum = values_.data() + receiving.part.begin + before;
+  BestLoops().add(sum, arrived_.data() + before, sum,
+                  static_cast<int64_t>(receiving.part.count - before));
 }
 
 void Exchange::TakeNarrow(const Receiving& receiving) {

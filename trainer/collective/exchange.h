@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "trainer/collective/plan.h"
 #include "trainer/comm/frame.h"
 
@@ -66,6 +67,12 @@ class Exchange {
   // Where what comes from `peer` next is to be put; empty if it must wait, or nothing is left.
   std::span<std::byte> ToReceive(int peer);
   absl::Status Received(int peer, size_t bytes);
+  // The same of bytes that lie elsewhere, which are added from there: how many of them were used,
+  // none if it must wait.
+  absl::StatusOr<size_t> Use(int peer, std::span<const std::byte> bytes);
+  // What goes to a peer is not changed before that has read it, nor by the end of the exchange: it
+  // may be lent.
+  bool lends() const { return !plan_.adds_at_end && wire_ == Wire::kFloat32; }
 
   bool done() const { return done_; }
   // Whose bytes it cannot do without now; nobody's if it only has to send.
@@ -93,6 +100,8 @@ class Exchange {
   absl::Status CheckHead(int peer) const;
   size_t BytesOf(const Part& part) const { return part.count * collective::BytesOf(wire_); }
   float* Target(const Receiving& receiving);
+  // Adds what of these bytes is of the part that is next; 0 where they are not to be added.
+  size_t AddFrom(int peer, std::span<const std::byte> bytes);
   // All of it has come, where ToReceive said.
   void Take(const Receiving& receiving);
   void TakeNarrow(const Receiving& receiving);
@@ -113,6 +122,7 @@ class Exchange {
   std::span<float> values_;
   size_t receptions_done_ = 0;
   size_t received_ = 0;  // Bytes of the first that is not.
+  size_t added_ = 0;     // Of these, those that were added as they came: its beginning.
   size_t sendings_done_ = 0;
   bool done_ = true;
 };

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,15 @@ float NumberOf(uint64_t seed, size_t element, int rank, int ranks) {
   return static_cast<float>(static_cast<int64_t>(random() % 2001) - 1000);
 }
 
+// A byte under way: where it lies with who has lent it, or itself.
+struct UnderWay {
+  std::byte read() const { return lies != nullptr ? *lies : byte; }
+
+  std::byte byte;
+  const std::byte* lies = nullptr;
+};
+
+// In every other world what may be lent is: it is read when it arrives.
 struct World {
   World(Way way, int ranks, size_t elements, size_t chunk, uint64_t seed,
         Wire wire = Wire::kFloat32)
@@ -48,6 +58,7 @@ struct World {
       sides.push_back(std::make_unique<Exchange>(plan({ranks, rank}), wire));
       values.emplace_back(sides.back()->plan().elements);
     }
+    lends = sides[0]->lends() && random() % 2 == 0;
     wires.resize(static_cast<size_t>(ranks * ranks));
     offered.resize(wires.size());
   }
@@ -87,7 +98,9 @@ struct World {
       EXPECT_EQ(before.size(), bytes.size());
       EXPECT_EQ(std::memcmp(before.data(), bytes.data(), bytes.size()), 0);
       const size_t count = Some(bytes.size());
-      wires[wire].insert(wires[wire].end(), bytes.begin(), bytes.begin() + count);
+      for (const std::byte& byte : bytes.first(count)) {
+        wires[wire].push_back({byte, lends ? &byte : nullptr});
+      }
       before.erase(before.begin(), before.begin() + static_cast<ptrdiff_t>(count));
       sender.Sent(to, count);
       return absl::OkStatus();
@@ -96,10 +109,22 @@ struct World {
     const std::span<std::byte> into = receiver.ToReceive(from);
     const size_t most = std::min(into.size(), wires[wire].size());
     if (most == 0) return absl::OkStatus();
-    const size_t count = Some(most);
-    std::copy_n(wires[wire].begin(), count, into.begin());
+    const bool uses = random() % 2 == 0;
+    size_t count = Some(uses ? std::min(wires[wire].size(), most + 100) : most);
+    if (uses) {
+      // Anywhere: a number may begin at any byte, and the next part may follow.
+      std::vector<std::byte> lies(sizeof(float) + count);
+      const std::span<std::byte> there = std::span(lies).subspan(random() % sizeof(float), count);
+      for (size_t i = 0; i < count; ++i) there[i] = wires[wire][i].read();
+      const absl::StatusOr<size_t> used = receiver.Use(from, there);
+      if (!used.ok()) return used.status();
+      EXPECT_GE(*used, std::min(count, most));
+      count = *used;
+    } else {
+      for (size_t i = 0; i < count; ++i) into[i] = wires[wire][i].read();
+    }
     wires[wire].erase(wires[wire].begin(), wires[wire].begin() + static_cast<ptrdiff_t>(count));
-    return receiver.Received(from, count);
+    return uses ? absl::OkStatus() : receiver.Received(from, count);
   }
 
   // Until all are done; false if they never are.
@@ -118,7 +143,8 @@ struct World {
   std::mt19937_64 random;
   std::vector<std::unique_ptr<Exchange>> sides;
   std::vector<std::vector<float>> values;
-  std::vector<std::deque<std::byte>> wires;
+  bool lends = false;
+  std::vector<std::deque<UnderWay>> wires;
   std::vector<std::vector<std::byte>> offered;
 };
 

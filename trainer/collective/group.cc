@@ -46,7 +46,11 @@ void Group::Abort() {
 
 absl::Status Group::Drive(Exchange& exchange, bool spins) {
   auto idle_since = std::chrono::steady_clock::time_point::max();
-  while (!exchange.done()) {
+  for (;;) {
+    if (exchange.done()) {
+      ASSIGN_OR_RETURN(const bool settled, mover_.Settled(exchange));
+      if (settled) return absl::OkStatus();
+    }
     if (aborted_) return absl::AbortedError("all-reduce: aborted");
     ASSIGN_OR_RETURN(const bool moved, mover_.Move(exchange));
     if (moved) {
@@ -60,19 +64,21 @@ absl::Status Group::Drive(Exchange& exchange, bool spins) {
     }
     RETURN_IF_ERROR(Await(exchange));
   }
-  return absl::OkStatus();
 }
 
 absl::Status Group::Await(Exchange& exchange) {
   polled_.assign(1, {abort_event_, POLLIN, 0});
   for (const int peer : exchange.peers()) {
-    const Link::Wanted wanted{.send = !exchange.ToSend(peer).empty(),
+    // One that is gone is noticed by who looks again.
+    const bool owes = exchange.done() && !mover_.link(peer).Settled().value_or(false);
+    const Link::Wanted wanted{.send = owes || !exchange.ToSend(peer).empty(),
                               .receive = !exchange.ToReceive(peer).empty()};
     if (wanted.send || wanted.receive) polled_.push_back(mover_.link(peer).Sleep(wanted));
   }
   // What came before the sleep was announced wakes nobody.
   const absl::StatusOr<bool> moved = mover_.Move(exchange);
-  if (moved.ok() && !*moved && !exchange.done()) {
+  const bool over = exchange.done() && mover_.Settled(exchange).value_or(true);
+  if (moved.ok() && !*moved && !over) {
     on_wait_(exchange.waits_for());
     poll(polled_.data(), polled_.size(), /*timeout=*/-1);
     on_wait_(std::nullopt);

@@ -52,7 +52,8 @@ class Group {
   Group& operator=(const Group&) = delete;
 
   const Place& place() const { return place_; }
-  // Until it is done. It was begun, and is for this place.
+  // Until it is done, and others have taken what was lent of its vector: that may be changed then,
+  // whatever Run returns. It was begun, and is for this place.
   absl::Status Run(Exchange& exchange) { return RunWith(exchange, spins_); }
   // The same beside what computes: whoever waits sleeps at once, and leaves the core to that.
   absl::Status RunBeside(Exchange& exchange) { return RunWith(exchange, /*spins=*/false); }

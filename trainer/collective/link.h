@@ -6,6 +6,9 @@
 //
 //   ASSIGN_OR_RETURN(const size_t count, link.Send(bytes));   // 0: not now
 //
+// Bytes may be used where they lie, and lent instead of copied, where a link has shared memory; any
+// other copies (docs/design/0023).
+//
 // Who can move nothing waits so that nothing is missed: Sleep, then one more try, then poll for
 // what Sleep gave, then Wake.
 
@@ -18,6 +21,7 @@
 #include <span>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace taas::collective {
@@ -32,6 +36,20 @@ class Link {
   virtual absl::StatusOr<size_t> Send(std::span<const std::byte> bytes) = 0;
   virtual absl::StatusOr<size_t> Receive(std::span<std::byte> into) = 0;
 
+  // As Send, of bytes that stay as they are until they are settled: the other end may read them
+  // where they lie.
+  virtual absl::StatusOr<size_t> Lend(std::span<const std::byte> bytes) { return Send(bytes); }
+  // Whether the other end has taken all that was lent. It has not and is gone: Unavailable.
+  virtual absl::StatusOr<bool> Settled() { return true; }
+
+  // The first of the bytes that have come, where they lie; none where none have, or where there is
+  // no such place: then Receive says more. Whoever has used some of them says so before another
+  // call, and has used what they were if that is OK; Unavailable where they were withdrawn.
+  virtual absl::StatusOr<std::span<const std::byte>> Peek() {
+    return std::span<const std::byte>();
+  }
+  virtual absl::Status Taken(size_t) { return absl::OkStatus(); }
+
   struct Wanted {
     bool send = false;
     bool receive = false;
@@ -40,7 +58,8 @@ class Link {
   virtual pollfd Sleep(Wanted wanted) = 0;
   virtual void Wake() = 0;
 
-  // Both ends fail from now on, also in a poll that is under way.
+  // Both ends fail from now on, also in a poll that is under way. What was lent is withdrawn: the
+  // other end counts nothing of it any more, and it may be changed.
   virtual void Close() = 0;
 };
 

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,6 +29,8 @@
 
 namespace taas::collective {
 namespace {
+
+MATCHER_P(IsOkAndHolds, value, "") { return arg.ok() && *arg == value; }
 
 struct Kind {
   std::string name;
@@ -43,9 +47,18 @@ class LinkTest : public testing::TestWithParam<Kind> {
   LinkPair pair_;
 };
 
+comm::SharedArea Area(size_t bytes) { return comm::SharedArea::Make(bytes).value(); }
+
+// Whose bytes do not lie in it.
+LinkPair MakeLendingPairForCopies() {
+  static const comm::SharedArea first = Area(100'000), second = Area(100'000);
+  return MakeLendingPair(first, second);
+}
+
 INSTANTIATE_TEST_SUITE_P(Links, LinkTest,
                          testing::Values(Kind{"Socket", MakeSocketPair}, Kind{"Tcp", MakeTcpPair},
-                                         Kind{"Memory", MakeMemoryPair}),
+                                         Kind{"Memory", MakeMemoryPair},
+                                         Kind{"Lending", MakeLendingPairForCopies}),
                          [](const auto& kind) { return kind.param.name; });
 
 void Await(Link& link, Link::Wanted wanted, const std::function<bool()>& moved) {
@@ -176,15 +189,17 @@ TEST_P(LinkTest, CloseEndsASleepAtBothEnds) {
 
 // The other end of a memory link, written by hand.
 struct Liar {
-  explicit Liar(size_t bytes) {
+  explicit Liar(size_t bytes, uint64_t layout = 2) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     socket = ends[0];
     std::thread liar([&] {
       area = comm::SharedArea::Make(bytes).value();
+      Say(0, layout);
       SendDescriptor(ends[1]);
-      char byte;
-      EXPECT_EQ(recv(ends[1], &byte, 1, 0), 1);
+      // It lends nothing, which who has refused it does not hear any more.
+      const char byte = 0;
+      [[maybe_unused]] const ssize_t sent = send(ends[1], &byte, 1, MSG_NOSIGNAL);
     });
     link = MakeMemoryLink(ends[0], "liar", std::chrono::seconds(10));
     liar.join();
@@ -222,16 +237,135 @@ struct Liar {
 
 constexpr size_t kAreaBytes = 4096 + kQueueBytes;
 
+// By cache line.
+constexpr size_t kRunsSent = 1, kTaken = 2, kFirstRun = 5;
+
 TEST(MemoryLinkTest, APeerWhoseNumbersCannotBeIsNotBelieved) {
   std::byte bytes[8]{};
   Liar writes(kAreaBytes);
   ASSERT_THAT(writes.link.status(), IsOk());
-  writes.Say(0, kQueueBytes + 1);
+  writes.Say(kRunsSent, kRuns + 1);
   EXPECT_EQ((*writes.link)->Receive(bytes).status().code(), absl::StatusCode::kDataLoss);
   Liar takes(kAreaBytes);
   ASSERT_THAT(takes.link.status(), IsOk());
-  takes.Say(1, 5);
+  takes.Say(kTaken, 5);
   EXPECT_EQ((*takes.link)->Send(bytes).status().code(), absl::StatusCode::kDataLoss);
+  struct {
+    uint64_t at, bytes;
+  } const runs[] = {{kQueueBytes - 3, 4}, {kQueueBytes + 1, 1}, {0, 0},
+                    {8, ~uint64_t{0} >> 1}, {0, (uint64_t{1} << 63) | 1}};
+  for (const auto& run : runs) {
+    Liar says(kAreaBytes);
+    ASSERT_THAT(says.link.status(), IsOk());
+    std::memcpy(says.area.data() + kFirstRun * 64, &run, sizeof(run));
+    says.Say(kRunsSent, 1);
+    EXPECT_EQ((*says.link)->Receive(bytes).status().code(), absl::StatusCode::kDataLoss)
+        << run.at << " " << run.bytes;
+  }
+}
+
+TEST(MemoryLinkTest, ALayoutOfAnotherProgramIsRefused) {
+  Liar other(kAreaBytes, 1);
+  EXPECT_EQ(other.link.status().code(), absl::StatusCode::kDataLoss) << other.link.status();
+}
+
+std::span<std::byte> BytesOf(const comm::SharedArea& area) {
+  return std::as_writable_bytes(std::span(area.data(), area.size()));
+}
+
+struct Lenders {
+  static constexpr size_t kBytes = 4 * kLentBytesMin;
+
+  comm::SharedArea areas[2] = {Area(kBytes), Area(kBytes)};
+  LinkPair pair = MakeLendingPair(areas[0], areas[1]);
+  std::span<std::byte> lent = BytesOf(areas[0]);
+};
+
+TEST(MemoryLinkTest, WhatIsLentIsReadWhereItLiesAndSettledWhenItWasTaken) {
+  Lenders both;
+  const auto part = both.lent.subspan(8, kLentBytesMin);
+  EXPECT_THAT(both.pair.first->Lend(part), IsOkAndHolds(part.size()));
+  EXPECT_THAT(both.pair.first->Settled(), IsOkAndHolds(false));
+  part[5] = std::byte{7};
+  const auto lies = both.pair.second->Peek();
+  ASSERT_THAT(lies.status(), IsOk());
+  ASSERT_EQ(lies->size(), part.size());
+  EXPECT_EQ((*lies)[5], std::byte{7});
+  ASSERT_THAT(both.pair.second->Taken(part.size() - 1), IsOk());
+  EXPECT_THAT(both.pair.first->Settled(), IsOkAndHolds(false));
+  ASSERT_THAT(both.pair.second->Taken(1), IsOk());
+  EXPECT_THAT(both.pair.first->Settled(), IsOkAndHolds(true));
+}
+
+TEST(MemoryLinkTest, FewBytesAndThoseOfOtherMemoryAreCopied) {
+  Lenders both;
+  std::vector<std::byte> elsewhere(kLentBytesMin);
+  const std::span<std::byte> few = both.lent.first(kLentBytesMin - 1);
+  for (const std::span<std::byte> bytes : {few, std::span(elsewhere)}) {
+    bytes[0] = std::byte{1};
+    EXPECT_THAT(both.pair.first->Lend(bytes), IsOkAndHolds(bytes.size()));
+    EXPECT_THAT(both.pair.first->Settled(), IsOkAndHolds(true));
+    bytes[0] = std::byte{2};
+    std::vector<std::byte> into(bytes.size());
+    EXPECT_THAT(both.pair.second->Receive(into), IsOkAndHolds(bytes.size()));
+    EXPECT_EQ(into[0], std::byte{1});
+  }
+}
+
+// A rank leaves an epoch and writes its gradients anew, while another still reads what it lent.
+TEST(MemoryLinkTest, WhatWasReadWhenItWasWithdrawnDoesNotCount) {
+  for (const bool closes : {true, false}) {
+    Lenders both;
+    const std::byte copied[] = {std::byte{3}};
+    EXPECT_THAT(both.pair.first->Send(copied), IsOkAndHolds(1U));
+    EXPECT_THAT(both.pair.first->Lend(both.lent), IsOkAndHolds(both.lent.size()));
+    std::byte byte{};
+    EXPECT_THAT(both.pair.second->Receive({&byte, 1}), IsOkAndHolds(1U));
+    const auto lies = both.pair.second->Peek();
+    ASSERT_THAT(lies.status(), IsOk());
+    EXPECT_EQ(lies->size(), both.lent.size());
+    if (closes) {
+      both.pair.first->Close();
+    } else {
+      both.pair.first.reset();
+    }
+    both.lent[0] = std::byte{9};
+    EXPECT_EQ(both.pair.second->Taken(1).code(), absl::StatusCode::kUnavailable);
+  }
+}
+
+TEST(MemoryLinkTest, WhatWasCopiedBeforeAnEndIsTakenAfterIt) {
+  Lenders both;
+  const std::byte copied[] = {std::byte{3}, std::byte{4}};
+  EXPECT_THAT(both.pair.first->Send(copied), IsOkAndHolds(2U));
+  both.pair.first->Close();
+  std::byte into[2]{};
+  EXPECT_THAT(both.pair.second->Receive(into), IsOkAndHolds(2U));
+  EXPECT_EQ(into[1], std::byte{4});
+}
+
+TEST(MemoryLinkTest, OneThatHasGoneWithoutTakingSettlesNothing) {
+  Lenders both;
+  EXPECT_THAT(both.pair.first->Lend(both.lent), IsOkAndHolds(both.lent.size()));
+  both.pair.second.reset();
+  pollfd polled = both.pair.first->Sleep({.send = true});
+  poll(&polled, 1, -1);
+  both.pair.first->Wake();
+  EXPECT_EQ(both.pair.first->Settled().status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(MemoryLinkTest, WhereOnlyOneLendsAllIsCopied) {
+  const comm::SharedArea area = Area(Lenders::kBytes);
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  absl::StatusOr<std::unique_ptr<Link>> other;
+  std::thread making([&] { other = MakeMemoryLink(ends[1], "x", std::chrono::seconds(10)); });
+  auto link = MakeMemoryLink(ends[0], "y", std::chrono::seconds(10), &area);
+  making.join();
+  ASSERT_THAT(link.status(), IsOk());
+  ASSERT_THAT(other.status(), IsOk());
+  EXPECT_THAT((*link)->Lend(BytesOf(area)), IsOkAndHolds(area.size()));
+  EXPECT_THAT((*link)->Settled(), IsOkAndHolds(true));
 }
 
 TEST(MemoryLinkTest, AnAreaOfAnotherSizeIsRefused) {

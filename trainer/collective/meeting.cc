@@ -197,7 +197,7 @@ absl::StatusOr<std::pair<int, Meeting::Caller>> Meeting::AwaitCaller(
 
 absl::StatusOr<std::unique_ptr<Link>> Meeting::MakeLink(int socket, std::string name) const {
   if (!comm::IsLocal(socket)) return MakeSocketLink(socket, std::move(name));
-  return MakeMemoryLink(socket, std::move(name), options_.patience);
+  return MakeMemoryLink(socket, std::move(name), options_.patience, options_.lent);
 }
 
 }  // namespace taas::collective

@@ -32,6 +32,7 @@
 #include "trainer/collective/link.h"
 #include "trainer/collective/meeting_book.h"
 #include "trainer/comm/channel.h"
+#include "trainer/comm/shared_area.h"
 
 namespace taas::collective {
 
@@ -41,6 +42,9 @@ class Meeting {
     std::string job;  // As the greeting of a caller has it (trainer/comm/greeting.h).
     // All of an epoch learn of it within a heartbeat, and are on their way at once then.
     std::chrono::milliseconds patience{5'000};
+    // What links to processes of this machine may lend (memory_link.h); it outlives them. Null:
+    // nothing.
+    const comm::SharedArea* lent = nullptr;
   };
   struct Call {
     uint32_t epoch = 0;

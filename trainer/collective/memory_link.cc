@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "operator/base/status.h"
@@ -23,10 +25,22 @@ constexpr size_t kPageBytes = 4096;
 constexpr size_t kPieceBytes = size_t{16} << 10;
 static_assert(kQueueBytes % kPieceBytes == 0);
 
+// Another one where what follows means something else.
+constexpr uint64_t kLayout = 2;
+constexpr uint64_t kLentBit = uint64_t{1} << 63;
+
+struct Run {
+  std::atomic<uint64_t> at;
+  std::atomic<uint64_t> bytes;
+};
+
 struct Numbers {
-  alignas(kCacheLine) std::atomic<uint64_t> written;
+  alignas(kCacheLine) std::atomic<uint64_t> layout;
+  alignas(kCacheLine) std::atomic<uint64_t> runs;
   alignas(kCacheLine) std::atomic<uint64_t> taken;
   alignas(kCacheLine) std::atomic<uint64_t> sleeps;
+  alignas(kCacheLine) std::atomic<uint64_t> withdrawn;
+  alignas(kCacheLine) std::array<Run, kRuns> run;
 };
 static_assert(sizeof(Numbers) <= kPageBytes && std::atomic<uint64_t>::is_always_lock_free);
 
@@ -48,6 +62,7 @@ absl::Status Broken(const char* what, const std::string& peer) {
   return absl::UnavailableError(std::string(what) + " " + peer + ": " + std::strerror(errno));
 }
 
+// With a byte, and -1 for none.
 absl::Status SendDescriptor(int socket, int descriptor, const std::string& peer) {
   char byte = 0;
   iovec data{&byte, 1};
@@ -55,13 +70,15 @@ absl::Status SendDescriptor(int socket, int descriptor, const std::string& peer)
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
-  message.msg_control = space;
-  message.msg_controllen = sizeof(space);
-  cmsghdr* const control = CMSG_FIRSTHDR(&message);
-  control->cmsg_level = SOL_SOCKET;
-  control->cmsg_type = SCM_RIGHTS;
-  control->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(control), &descriptor, sizeof(int));
+  if (descriptor >= 0) {
+    message.msg_control = space;
+    message.msg_controllen = sizeof(space);
+    cmsghdr* const control = CMSG_FIRSTHDR(&message);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(control), &descriptor, sizeof(int));
+  }
   if (sendmsg(socket, &message, MSG_NOSIGNAL) != 1) return Broken("share memory with", peer);
   return absl::OkStatus();
 }
@@ -80,10 +97,11 @@ absl::StatusOr<int> ReceiveDescriptor(int socket, std::chrono::milliseconds pati
   message.msg_controllen = sizeof(space);
   const ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (count < 0) return Broken("share memory with", peer);
+  if (count == 0) return absl::UnavailableError("share memory with " + peer + ": it sends none");
   const cmsghdr* const control = CMSG_FIRSTHDR(&message);
-  if (count == 0 || control == nullptr || control->cmsg_level != SOL_SOCKET ||
+  if (control == nullptr || control->cmsg_level != SOL_SOCKET ||
       control->cmsg_type != SCM_RIGHTS || control->cmsg_len != CMSG_LEN(sizeof(int))) {
-    return absl::UnavailableError("share memory with " + peer + ": it sends none");
+    return -1;
   }
   int descriptor = -1;
   std::memcpy(&descriptor, CMSG_DATA(control), sizeof(int));
@@ -92,49 +110,100 @@ absl::StatusOr<int> ReceiveDescriptor(int socket, std::chrono::milliseconds pati
 
 class MemoryLink : public Link {
  public:
-  MemoryLink(Socket socket, std::string peer, comm::SharedArea own, comm::SharedArea theirs)
-      : socket_(std::move(socket)),
-        peer_(std::move(peer)),
-        own_(std::move(own)),
-        theirs_(std::move(theirs)) {}
+  struct Areas {
+    comm::SharedArea own, theirs;
+    // Both or none.
+    const comm::SharedArea* lent = nullptr;
+    comm::SharedArea borrowed;
+  };
+  MemoryLink(Socket socket, std::string peer, Areas areas)
+      : socket_(std::move(socket)), peer_(std::move(peer)), areas_(std::move(areas)) {}
+  ~MemoryLink() override { Withdraw(); }
+  MemoryLink(const MemoryLink&) = delete;
+  MemoryLink& operator=(const MemoryLink&) = delete;
 
   const std::string& peer() const override { return peer_; }
 
   absl::StatusOr<size_t> Send(std::span<const std::byte> bytes) override {
     if (gone_) return Gone("send to");
-    const uint64_t taken = there().taken.load(std::memory_order_acquire);
-    if (written_ - taken > kQueueBytes) return Impossible();
-    const size_t count = std::min<size_t>(bytes.size(), kQueueBytes - (written_ - taken));
-    for (size_t done = 0; done < count;) {
-      const size_t at = written_ % kQueueBytes;
-      const size_t piece = std::min({count - done, kPieceBytes, kQueueBytes - at});
-      std::memcpy(own_.data() + kPageBytes + at, bytes.data() + done, piece);
+    RETURN_IF_ERROR(LookAtTaken());
+    size_t done = 0;
+    while (runs_ - first_run_ < kRuns) {
+      const size_t at = queued_ % kQueueBytes;
+      const size_t room = kQueueBytes - (queued_ - queue_freed_);
+      const size_t piece = std::min({bytes.size() - done, kPieceBytes, kQueueBytes - at, room});
+      if (piece == 0) break;
+      std::memcpy(areas_.own.data() + kPageBytes + at, bytes.data() + done, piece);
       done += piece;
-      written_ += piece;
-      here().written.store(written_, std::memory_order_release);
-      WakePeer();
+      queued_ += piece;
+      Publish(at, piece, 0);
     }
-    return count;
+    return done;
+  }
+
+  absl::StatusOr<size_t> Lend(std::span<const std::byte> bytes) override {
+    const std::optional<size_t> at = InLent(bytes);
+    if (!at) return Send(bytes);
+    if (gone_) return Gone("send to");
+    RETURN_IF_ERROR(LookAtTaken());
+    if (runs_ - first_run_ == kRuns) return size_t{0};
+    Publish(*at, bytes.size(), kLentBit);
+    lent_until_ = sent_;
+    return bytes.size();
+  }
+
+  absl::StatusOr<bool> Settled() override {
+    if (settled_ >= lent_until_) return true;
+    RETURN_IF_ERROR(LookAtTaken());
+    if (settled_ >= lent_until_) return true;
+    if (gone_) return Gone("settle with");
+    return false;
+  }
+
+  absl::StatusOr<std::span<const std::byte>> Peek() override {
+    if (!left_.empty()) return left_;
+    const uint64_t runs = there().runs.load(std::memory_order_acquire);
+    if (runs - seen_ > kRuns) return Impossible();
+    if (runs == seen_) return left_;
+    const Run& run = there().run[seen_ % kRuns];
+    const uint64_t at = run.at.load(std::memory_order_relaxed);
+    const uint64_t said = run.bytes.load(std::memory_order_relaxed);
+    const uint64_t bytes = said & ~kLentBit;
+    left_is_lent_ = (said & kLentBit) != 0;
+    const char* const from =
+        left_is_lent_ ? areas_.borrowed.data() : areas_.theirs.data() + kPageBytes;
+    const size_t size = left_is_lent_ ? areas_.borrowed.size() : kQueueBytes;
+    if (bytes == 0 || at > size || bytes > size - at) return Impossible();
+    ++seen_;
+    left_ = std::as_bytes(std::span(from + at, bytes));
+    return left_;
+  }
+
+  absl::Status Taken(size_t bytes) override {
+    // Behind what was read: had it been changed by then, the mark would be there.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (left_is_lent_ && there().withdrawn.load(std::memory_order_relaxed) != 0) {
+      return absl::UnavailableError("receive from " + peer_ + ": it has withdrawn what it lent");
+    }
+    left_ = left_.subspan(bytes);
+    taken_ += bytes;
+    here().taken.store(taken_, std::memory_order_release);
+    WakePeer();
+    return absl::OkStatus();
   }
 
   absl::StatusOr<size_t> Receive(std::span<std::byte> into) override {
-    const uint64_t written = there().written.load(std::memory_order_acquire);
-    if (written - taken_ > kQueueBytes) return Impossible();
-    const size_t count = std::min<size_t>(into.size(), written - taken_);
-    if (count == 0) {
-      if (gone_ && !into.empty()) return Gone("receive from");
-      return size_t{0};
+    size_t done = 0;
+    while (done < into.size()) {
+      ASSIGN_OR_RETURN(const auto lies, Peek());
+      const size_t count = std::min(lies.size(), into.size() - done);
+      if (count == 0) break;
+      std::memcpy(into.data() + done, lies.data(), count);
+      RETURN_IF_ERROR(Taken(count));
+      done += count;
     }
-    for (size_t done = 0; done < count;) {
-      const size_t at = taken_ % kQueueBytes;
-      const size_t piece = std::min(count - done, kQueueBytes - at);
-      std::memcpy(into.data() + done, theirs_.data() + kPageBytes + at, piece);
-      done += piece;
-      taken_ += piece;
-    }
-    here().taken.store(taken_, std::memory_order_release);
-    WakePeer();
-    return count;
+    if (done == 0 && gone_ && !into.empty()) return Gone("receive from");
+    return done;
   }
 
   pollfd Sleep(Wanted) override {
@@ -161,11 +230,52 @@ class MemoryLink : public Link {
     }
   }
 
-  void Close() override { shutdown(socket_.get(), SHUT_RDWR); }
+  void Close() override {
+    Withdraw();
+    shutdown(socket_.get(), SHUT_RDWR);
+  }
 
  private:
-  Numbers& here() { return *reinterpret_cast<Numbers*>(own_.data()); }
-  const Numbers& there() const { return *reinterpret_cast<const Numbers*>(theirs_.data()); }
+  Numbers& here() { return *reinterpret_cast<Numbers*>(areas_.own.data()); }
+  const Numbers& there() const {
+    return *reinterpret_cast<const Numbers*>(areas_.theirs.data());
+  }
+
+  // Before anything that was lent is written again.
+  void Withdraw() {
+    here().withdrawn.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+
+  // Where in what this end lends they lie, if they are worth it.
+  std::optional<size_t> InLent(std::span<const std::byte> bytes) const {
+    if (areas_.lent == nullptr || bytes.size() < kLentBytesMin) return std::nullopt;
+    const auto begin = reinterpret_cast<uintptr_t>(areas_.lent->data());
+    const auto at = reinterpret_cast<uintptr_t>(bytes.data());
+    if (at < begin || at + bytes.size() > begin + areas_.lent->size()) return std::nullopt;
+    return at - begin;
+  }
+
+  void Publish(size_t at, size_t bytes, uint64_t kind) {
+    const size_t slot = runs_ % kRuns;
+    here().run[slot].at.store(at, std::memory_order_relaxed);
+    here().run[slot].bytes.store(bytes | kind, std::memory_order_relaxed);
+    sent_ += bytes;
+    under_way_[slot] = {sent_, kind == 0 ? bytes : 0};
+    here().runs.store(++runs_, std::memory_order_release);
+    WakePeer();
+  }
+
+  // What the other end has taken is under way no more.
+  absl::Status LookAtTaken() {
+    const uint64_t taken = there().taken.load(std::memory_order_acquire);
+    if (taken > sent_ || taken < settled_) return Impossible();
+    settled_ = taken;
+    while (first_run_ < runs_ && under_way_[first_run_ % kRuns].until <= taken) {
+      queue_freed_ += under_way_[first_run_++ % kRuns].queued;
+    }
+    return absl::OkStatus();
+  }
 
   // Between the number that was just stored and the look whether the peer sleeps, as between its
   // saying so and its last look at the number, lies a fence: one of both sees the other.
@@ -186,15 +296,28 @@ class MemoryLink : public Link {
   }
   absl::Status Impossible() const {
     return absl::DataLossError("shared memory of " + peer_ +
-                               ": it says that more is in its queue than fits");
+                               ": it says that more is there than fits");
   }
+
+  // A run of this end: sent bytes in all behind it, and of these in the queue.
+  struct UnderWay {
+    uint64_t until = 0;
+    size_t queued = 0;
+  };
 
   const Socket socket_;
   const std::string peer_;
-  const comm::SharedArea own_;
-  const comm::SharedArea theirs_;
-  uint64_t written_ = 0;
-  uint64_t taken_ = 0;
+  const Areas areas_;
+  // Of what this end sends: runs, bytes of them, and those in the queue; the first run that is not
+  // all taken, what the other has taken, and what of the queue is free by that.
+  uint64_t runs_ = 0, sent_ = 0, queued_ = 0;
+  uint64_t first_run_ = 0, settled_ = 0, queue_freed_ = 0;
+  uint64_t lent_until_ = 0;
+  std::array<UnderWay, kRuns> under_way_{};
+  // Of what comes: the runs that were looked at, what is left of the last, and bytes in all.
+  uint64_t seen_ = 0, taken_ = 0;
+  std::span<const std::byte> left_;
+  bool left_is_lent_ = false;
   uint64_t sleeps_ = 0;
   uint64_t woken_ = 0;  // The last sleep of the peer that was ended from here.
   bool asleep_ = false;
@@ -204,22 +327,49 @@ class MemoryLink : public Link {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Link>> MakeMemoryLink(int socket, std::string peer,
-                                                     std::chrono::milliseconds patience) {
+                                                     std::chrono::milliseconds patience,
+                                                     const comm::SharedArea* lent) {
   Socket owned(socket);
-  // Blocking until both areas are known.
+  // Blocking until all areas are known.
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);
-  ASSIGN_OR_RETURN(comm::SharedArea own, comm::SharedArea::Make(kPageBytes + kQueueBytes));
-  RETURN_IF_ERROR(SendDescriptor(socket, own.descriptor(), peer));
+  MemoryLink::Areas areas;
+  ASSIGN_OR_RETURN(areas.own, comm::SharedArea::Make(kPageBytes + kQueueBytes));
+  reinterpret_cast<Numbers*>(areas.own.data())->layout.store(kLayout);
+  RETURN_IF_ERROR(SendDescriptor(socket, areas.own.descriptor(), peer));
+  RETURN_IF_ERROR(SendDescriptor(socket, lent == nullptr ? -1 : lent->descriptor(), peer));
   ASSIGN_OR_RETURN(const int descriptor, ReceiveDescriptor(socket, patience, peer));
-  ASSIGN_OR_RETURN(comm::SharedArea theirs, comm::SharedArea::Adopt(descriptor));
-  if (theirs.size() != own.size()) {
-    return absl::DataLossError("shared memory of " + peer + ": " + std::to_string(theirs.size()) +
-                               " bytes instead of " + std::to_string(own.size()));
+  if (descriptor < 0) {
+    return absl::UnavailableError("share memory with " + peer + ": it sends none");
   }
-  own.CloseDescriptor();
+  ASSIGN_OR_RETURN(areas.theirs, comm::SharedArea::Adopt(descriptor));
+  if (areas.theirs.size() != areas.own.size()) {
+    return absl::DataLossError("shared memory of " + peer + ": " +
+                               std::to_string(areas.theirs.size()) + " bytes instead of " +
+                               std::to_string(areas.own.size()));
+  }
+  const uint64_t layout = reinterpret_cast<const Numbers*>(areas.theirs.data())->layout.load();
+  if (layout != kLayout) {
+    return absl::DataLossError("shared memory of " + peer + ": its layout is " +
+                               std::to_string(layout) + ", and not " + std::to_string(kLayout) +
+                               ": ranks must have the same program");
+  }
+  ASSIGN_OR_RETURN(const int borrowed, ReceiveDescriptor(socket, patience, peer));
+  if (borrowed >= 0 && lent == nullptr) close(borrowed);
+  if (borrowed >= 0 && lent != nullptr) {
+    // No more than this end has itself; what nobody reads is not mapped.
+    ASSIGN_OR_RETURN(areas.borrowed,
+                     comm::SharedArea::Adopt(borrowed,
+                                             {.bytes_max = lent->size(), .at_once = false}));
+    if (areas.borrowed.size() != lent->size()) {
+      return absl::DataLossError(peer + " lends " + std::to_string(areas.borrowed.size()) +
+                                 " bytes, and this rank " + std::to_string(lent->size()) +
+                                 ": ranks must have the same model");
+    }
+    areas.lent = lent;
+  }
+  areas.own.CloseDescriptor();
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
-  return std::make_unique<MemoryLink>(std::move(owned), std::move(peer), std::move(own),
-                                      std::move(theirs));
+  return std::make_unique<MemoryLink>(std::move(owned), std::move(peer), std::move(areas));
 }
 
 }  // namespace taas::collective

@@ -32,6 +32,9 @@ class Mover {
 
   // Whether a byte was moved.
   absl::StatusOr<bool> Move(Exchange& exchange);
+  // Whether peers have taken all that was lent to them. An exchange that is done is over then, and
+  // its vector may be changed.
+  absl::StatusOr<bool> Settled(const Exchange& exchange);
   // Closes all links.
   void Fail();
   bool failed() const { return failed_; }

@@ -39,7 +39,7 @@ absl::StatusOr<SharedArea> SharedArea::Make(size_t bytes) {
   return area;
 }
 
-absl::StatusOr<SharedArea> SharedArea::Adopt(int descriptor) {
+absl::StatusOr<SharedArea> SharedArea::Adopt(int descriptor, const Readers& readers) {
   SharedArea area(descriptor);
   const int seals = fcntl(descriptor, F_GET_SEALS);
   struct stat found {};
@@ -48,13 +48,14 @@ absl::StatusOr<SharedArea> SharedArea::Adopt(int descriptor) {
     return absl::DataLossError("the descriptor is not of memory that stays as large as it is");
   }
   // Pages that the writer never touched would be taken in this process's name.
-  if (found.st_size > static_cast<off_t>(kSharedBytesMax)) {
+  if (found.st_size > static_cast<off_t>(readers.bytes_max)) {
     return absl::DataLossError("shared memory of " + std::to_string(found.st_size) +
                                " bytes is above the limit of " +
-                               std::to_string(kSharedBytesMax));
+                               std::to_string(readers.bytes_max));
   }
   const size_t bytes = static_cast<size_t>(found.st_size);
-  void* data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+  void* data = mmap(nullptr, bytes, PROT_READ,
+                    MAP_SHARED | (readers.at_once ? MAP_POPULATE : 0), descriptor, 0);
   if (data == MAP_FAILED) return NoMemory("mmap", bytes, errno);
   area.data_ = static_cast<char*>(data);
   area.size_ = bytes;

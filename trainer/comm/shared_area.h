@@ -31,7 +31,13 @@ class SharedArea {
  public:
   static absl::StatusOr<SharedArea> Make(size_t bytes);
   // To read only. Closes `descriptor`, also if it fails.
-  static absl::StatusOr<SharedArea> Adopt(int descriptor);
+  static absl::StatusOr<SharedArea> Adopt(int descriptor) { return Adopt(descriptor, {}); }
+  struct Readers {
+    size_t bytes_max = kSharedBytesMax;
+    // All of it is mapped at once; else what is read, when it is.
+    bool at_once = true;
+  };
+  static absl::StatusOr<SharedArea> Adopt(int descriptor, const Readers& readers);
 
   SharedArea() = default;
   SharedArea(SharedArea&& other) noexcept;

@@ -15,13 +15,13 @@ absl::StatusOr<std::unique_ptr<ModelState>> ModelState::Make(
   ASSIGN_OR_RETURN(state->values_, AllocateFor(device, MemoryUse::kVariables,
                                                state->elements_ * sizeof(float)));
   if (!options.gradients) return state;
-  if (!options.gradient_memory) {
-    ASSIGN_OR_RETURN(options.gradient_memory,
-                     AllocateFor(device, MemoryUse::kGradients, state->gradient_bytes()));
+  const size_t bytes = state->gradient_bytes();
+  if (options.gradient_memory) state->gradients_ = options.gradient_memory(bytes);
+  if (!state->gradients_) {
+    ASSIGN_OR_RETURN(state->gradients_, AllocateFor(device, MemoryUse::kGradients, bytes));
   }
-  CHECK(options.gradient_memory->bytes() >= state->gradient_bytes())
-      << options.gradient_memory->bytes() << " bytes for gradients of " << state->gradient_bytes();
-  state->gradients_ = std::move(options.gradient_memory);
+  CHECK(state->gradients_->bytes() >= bytes)
+      << state->gradients_->bytes() << " bytes for gradients of " << bytes;
   return state;
 }
 

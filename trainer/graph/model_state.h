@@ -24,6 +24,7 @@
 #define TRAINER_GRAPH_MODEL_STATE_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,6 +49,10 @@ struct VariableInfo {
   std::optional<double> decay = std::nullopt;
 };
 
+// Where gradients are to lie instead of in memory that the device gives: so many bytes, zero, which
+// others may have mapped too; nothing where there are none to be had. Null: there is no such wish.
+using GradientMemory = std::function<std::optional<Buffer>(size_t bytes)>;
+
 class ModelState {
  public:
   struct Options {
@@ -55,9 +60,7 @@ class ModelState {
     // Of what is trained, in the order in which its gradients are finished; what is left out comes
     // after them.
     std::vector<size_t> order{};
-    // Where gradients are to lie instead of in memory of their own: at least gradient_bytes() of
-    // it, zero, which others may have mapped too. No session asks for it yet.
-    std::optional<Buffer> gradient_memory{};
+    GradientMemory gradient_memory{};
   };
 
   static absl::StatusOr<std::unique_ptr<ModelState>> Make(

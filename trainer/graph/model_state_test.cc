@@ -77,11 +77,15 @@ TEST(ModelStateTest, SlotsBeginAsTheyAreToldAndNothingLiesBetweenThem) {
 // As a ring's other processes map it.
 TEST(ModelStateTest, GradientsMayLieInMemoryThatIsGiven) {
   alignas(64) static std::array<float, 64> memory{};
-  const auto state = ModelState::Make(
-      Near(), Variables(),
-      {.order = {2, 1}, .gradient_memory = Buffer(memory.data(), sizeof(memory), [](void*) {})});
+  size_t asked = 0;
+  const auto state = ModelState::Make(Near(), Variables(),
+                                      {.order = {2, 1}, .gradient_memory = [&](size_t bytes) {
+                                         asked = bytes;
+                                         return Buffer(memory.data(), bytes, [](void*) {});
+                                       }});
   ASSERT_THAT(state, IsOk());
-  EXPECT_LE((*state)->gradient_bytes(), sizeof(memory));
+  EXPECT_EQ((*state)->gradient_bytes(), asked);
+  EXPECT_LE(asked, sizeof(memory));
   ASSERT_THAT((*state)->gradient(1).Fill(7), IsOk());
   EXPECT_EQ(memory[15], 0);
   EXPECT_EQ(memory[16], 7);

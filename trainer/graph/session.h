@@ -99,6 +99,8 @@ struct SessionOptions {
   std::string device;
   // An op whose device is not there runs on the session's, instead of being refused.
   bool soft_placement = false;
+  // Where the gradients of what is trained lie, on a device whose memory the host sees.
+  GradientMemory gradient_memory;
   // Null: nothing is recorded. `trace_name` is what the file calls this session.
   StepTrace* trace = nullptr;
   std::string trace_name;

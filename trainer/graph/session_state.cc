@@ -249,6 +249,7 @@ absl::Status Session::State::MakeModelState() {
   });
   gradient_order = wanted.order;
   sizes.gradients = wanted.gradients;
+  if (device.host_sees_memory()) wanted.gradient_memory = options.gradient_memory;
   ASSIGN_OR_RETURN(model, ModelState::Make(device, variables, std::move(wanted)));
   sizes.elements = model->elements();
   sizes.trained_elements = model->trained_elements();

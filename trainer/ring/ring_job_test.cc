@@ -30,6 +30,7 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/replica/member.h"
 #include "trainer/ring/rank_loop.h"
+#include "trainer/ring/gradient_area.h"
 #include "trainer/ring/ring.h"
 #include "trainer/ring/ring_desk.h"
 #include "trainer/task/model_task.h"
@@ -51,8 +52,8 @@ class Process {
  public:
   explicit Process(const TrainerConfig& config)
       : config_(config),
-        meeting_({.job = "uid/1", .patience = kLong}),
-        task_(ModelTask::Make(CpuRuntime(), files_, config).value()),
+        task_(MakeTask(files_, config, area_)),
+        meeting_({.job = "uid/1", .patience = kLong, .lent = area_.lent()}),
         optimizer_(Optimizer::Parse(config.optimizer).value()),
         listener_(comm::Listener::Open({.host = "127.0.0.1"},
                                        [this](comm::Channel& channel) { meeting_.Serve(channel); })
@@ -110,10 +111,18 @@ class Process {
   const std::vector<float>& losses() const { return losses_; }
 
  private:
+  static std::unique_ptr<ModelTask> MakeTask(FileSystem& files, const TrainerConfig& config,
+                                             GradientArea& area) {
+    ModelTask::Process process;
+    process.gradient_memory = area.memory();
+    return ModelTask::Make(CpuRuntime(), files, config, process).value();
+  }
+
   const TrainerConfig config_;
   PosixFileSystem files_;
-  Meeting meeting_;
+  GradientArea area_;
   std::unique_ptr<ModelTask> task_;
+  Meeting meeting_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<comm::Listener> listener_;
   std::unique_ptr<ModelUpdate> update_;
@@ -136,6 +145,8 @@ class RingJobTest : public LocalTraining {
     config_ = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
     config_.max_steps = kSteps;
     config_.batch_size = 6;
+    // Gradients of 200 KB, whose parts are read where they lie.
+    config_.model = R"({"name": "mlp", "hidden": [700, 61]})";
   }
   ~RingJobTest() override { EXPECT_TRUE(threads_.empty()); }
 

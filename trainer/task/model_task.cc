@@ -174,6 +174,7 @@ absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
   options.trace = process.trace;
   options.binds_inputs = LendsBatches(runtime, loaded.data, config, process);
   const int count = static_cast<int>(config.towers);
+  if (count == 1) options.gradient_memory = process.gradient_memory;
   return Towers::Compile(runtime, loaded.model.graph, options, count);
 }
 

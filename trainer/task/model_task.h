@@ -44,6 +44,8 @@ class ModelTask : public TrainingTask {
     // For data that could not be read: tries again for as long as that may help (try_on.h).
     std::function<absl::Status(const std::function<absl::Status()>& read)> read_again =
         [](const auto& read) { return read(); };
+    // Of who trains one copy of the model (SessionOptions).
+    GradientMemory gradient_memory{};
     // False: of one who only evaluates. No gradients, no towers; the training set is let go, or not
     // even read where data.classes or the format says what the test set alone would not.
     bool trains = true;

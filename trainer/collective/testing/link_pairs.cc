@@ -24,6 +24,22 @@ std::pair<int, int> Sockets() {
   return {ends[0], ends[1]};
 }
 
+LinkPair MakePair(const comm::SharedArea* own, const comm::SharedArea* of_second) {
+  const auto [first, second] = Sockets();
+  LinkPair pair;
+  // Each waits for the other's.
+  std::thread other([&pair, of_second, second = second] {
+    auto link = MakeMemoryLink(second, "the first", kPatience, of_second);
+    CHECK(link.ok()) << link.status().ToString();
+    pair.second = *std::move(link);
+  });
+  auto link = MakeMemoryLink(first, "the second", kPatience, own);
+  CHECK(link.ok()) << link.status().ToString();
+  pair.first = *std::move(link);
+  other.join();
+  return pair;
+}
+
 }  // namespace
 
 std::pair<int, int> TcpSockets() {
@@ -52,20 +68,10 @@ LinkPair MakeTcpPair() {
   return {MakeSocketLink(first, "the second"), MakeSocketLink(second, "the first")};
 }
 
-LinkPair MakeMemoryPair() {
-  const auto [first, second] = Sockets();
-  LinkPair pair;
-  // Each waits for the other's.
-  std::thread other([&pair, second = second] {
-    auto link = MakeMemoryLink(second, "the first", kPatience);
-    CHECK(link.ok()) << link.status().ToString();
-    pair.second = *std::move(link);
-  });
-  auto link = MakeMemoryLink(first, "the second", kPatience);
-  CHECK(link.ok()) << link.status().ToString();
-  pair.first = *std::move(link);
-  other.join();
-  return pair;
+LinkPair MakeMemoryPair() { return MakePair(nullptr, nullptr); }
+
+LinkPair MakeLendingPair(const comm::SharedArea& first, const comm::SharedArea& second) {
+  return MakePair(&first, &second);
 }
 
 }  // namespace taas::collective

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trainer/collective/link.h"
+#include "trainer/comm/shared_area.h"
 
 namespace taas::collective {
 
@@ -19,6 +20,8 @@ std::pair<int, int> TcpSockets();
 LinkPair MakeSocketPair();
 LinkPair MakeTcpPair();
 LinkPair MakeMemoryPair();
+// Each end lends of an area, which outlives it.
+LinkPair MakeLendingPair(const comm::SharedArea& first, const comm::SharedArea& second);
 
 }  // namespace taas::collective
 
