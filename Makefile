@@ -159,11 +159,10 @@ cuda-libraries: packages
 
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    those of what has threads of its own, with ThreadSanitizer
-# What orders each request of the transport is in Debian's cpprest, and kernels on the processor change their stacks by
-# themselves: that sanitizer does not see either.
+# Kernels on the processor change their stacks by themselves, which that sanitizer does not see.
 TSAN_TESTS = $(foreach folder,operator localkube cli dashboard \
 	$(addprefix trainer/,comm cluster ps chief replica task cut retry strategy status graph),//$(folder)/...) \
-	-//operator/kube:cpprest_transport_test -//trainer/strategy:gpu_models_test
+	-//trainer/strategy:gpu_models_test
 asan: SANITIZED = //...
 tsan: SANITIZED = $(TSAN_TESTS)
 asan tsan: setup

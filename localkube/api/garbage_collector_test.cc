@@ -53,7 +53,8 @@ class GarbageCollectorTest : public ApiFixture {
   }
 
   RealClock real_;
-  Rest rest_{*store_, clock_, random_};
+  SeededRandom rest_random_{2};  // Of the collector's thread; the Api asks the fixture's.
+  Rest rest_{*store_, clock_, rest_random_};
   ThreadExecutor executor_{real_, "gc"};
   GarbageCollector collector_{*store_, rest_, executor_, clock_};
 };

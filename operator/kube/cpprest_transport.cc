@@ -198,10 +198,7 @@ class CpprestTransport::Core::Exchange
         request_(std::move(request)),
         done_(std::move(done)),
         calls_(std::move(calls)),
-        streaming_(done_ == nullptr) {
-    core_->Made();
-  }
-  ~Exchange() { core_->Gone(); }
+        streaming_(done_ == nullptr) {}
 
   void Start() {
     core_->Enter(shared_from_this());
@@ -411,7 +408,7 @@ class CpprestTransport::Core::Exchange
       if (self->finished_.exchange(true)) return;
       self->Release();
       if (self->streaming_) {
-        self->calls_.ended(result.status());
+        self->calls_.ended(std::move(result).status());
       } else {
         self->done_(std::move(result));
       }
@@ -441,7 +438,15 @@ class CpprestTransport::Core::Exchange
     heard_ = core_->Now();
   }
 
+  // Before all that is of the request, so that this has gone when the exchange counts as gone.
+  struct Life {
+    explicit Life(Core& core) : core(core) { core.Made(); }
+    ~Life() { core.Gone(); }
+    Core& core;
+  };
+
   const std::shared_ptr<Core> core_;
+  const Life life_{*core_};
   const HttpRequest request_;
   const OnReply done_;
   const StreamCalls calls_;
