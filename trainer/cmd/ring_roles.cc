@@ -218,6 +218,12 @@ Bounds BoundsOf(const TrainerConfig& config, const ClusterSpec& cluster) {
   return {with_chief(config.elastic->min), with_chief(config.elastic->max)};
 }
 
+// Neighbours read each other's memory where they are called on loopback addresses
+// (comm/local_socket.h); elsewhere gradients lie in memory of the process, with its huge pages.
+GradientMemory MemoryOf(const Role& role, GradientArea& area) {
+  return role.cluster().on_loopback() ? area.memory() : nullptr;
+}
+
 }  // namespace
 
 absl::Status RunRingChief(Role& role) {
@@ -233,7 +239,7 @@ absl::Status RunRingChief(Role& role) {
   auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception,
                                    role.process().token);
   if (!server.ok()) return Role::Restart(server.status());
-  ASSIGN_OR_RETURN(task, role.MakeTask(area.memory()));
+  ASSIGN_OR_RETURN(task, role.MakeTask(MemoryOf(role, area)));
   RETURN_IF_ERROR(role.TryExport());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
@@ -277,7 +283,7 @@ absl::Status RunRingWorker(Role& role) {
   const absl::Status claimed = role.place().Claim();
   if (!claimed.ok()) return Role::Restart(claimed);
   GradientArea area;
-  ASSIGN_OR_RETURN(const auto task, role.MakeTask(area.memory()));
+  ASSIGN_OR_RETURN(const auto task, role.MakeTask(MemoryOf(role, area)));
   ASSIGN_OR_RETURN(const auto rank, OwnRank::Make(role, *task, area));
   Member::Options options = role.MemberOptions();
   options.data_identity = task->data_identity();

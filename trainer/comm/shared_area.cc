@@ -27,7 +27,10 @@ absl::StatusOr<SharedArea> SharedArea::Make(size_t bytes) {
   const int fd = memfd_create("taas-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return NoMemory("memfd_create", bytes, errno);
   SharedArea area(fd);
-  const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  int error = 0;
+  do {  // Gigabytes take seconds, in which a signal may come.
+    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
   if (error != 0) return NoMemory("fallocate", bytes, error);
   if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return NoMemory("seal", bytes, errno);
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);

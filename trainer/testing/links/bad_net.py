@@ -17,6 +17,7 @@ main thread. `missing()` says what a machine lacks for it.
 
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import re
@@ -26,6 +27,7 @@ import subprocess
 CLONE_NEWNET = 0x40000000
 THIS = "/proc/thread-self/ns/net"
 DEVICE = "link0"
+RELAY_ENDS_S = 10  # It has a line to write.
 # Of a token bucket: some frames, so that a rate holds within milliseconds; and what may wait before
 # it, as bytes at its rate, before frames are lost.
 BURST, LATENCY = "16kb", "200ms"
@@ -60,8 +62,9 @@ def _new():
 def _leave_the_machine():
     global _home  # pylint: disable=global-statement
     if _home is None:
-        _home = _new()
+        home = _new()
         run("ip", "link", "set", "dev", "lo", "up")
+        _home = home
 
 
 def _made():
@@ -82,14 +85,19 @@ def _inside(namespace):
         _check(_libc.setns(_home, CLONE_NEWNET))
 
 
+@functools.cache
 def missing():
-    """What a test of these links skips for, or None."""
+    """What a test of these links skips for, or None: a right, a device, or a part of the kernel."""
     if not all(map(shutil.which, ("ip", "tc", "nft"))):
         return "needs: network namespaces"
     try:
-        os.close(os.open("/dev/net/tun", os.O_RDWR))
-        os.close(_made())
-    except OSError:
+        with BadNet(2) as net:
+            end = net.ends[0]
+            end.limit("1mbit")
+            end.lose(1)
+            end.run("ip", "tuntap", "add", "mode", "tun", "name", "probe")
+    except (OSError, RuntimeError) as why:
+        print(f"no bad links here: {why}")
         return "needs: network namespaces"
     return None
 
@@ -200,9 +208,11 @@ class BadNet:
 
     def __exit__(self, *_):
         if self.relay is not None:
-            said, _ = self.relay.communicate()
+            said, _ = self.relay.communicate(timeout=RELAY_ENDS_S)
             if self.relay.returncode == 0:
                 self.report = json.loads(said)
+            else:
+                print(f"the relay ended with {self.relay.returncode}: {said}")
         for file in [end.namespace for end in self.ends] + [self.switch]:
             if file is not None:
                 os.close(file)
