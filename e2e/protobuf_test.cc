@@ -27,7 +27,7 @@ constexpr char kPod[] = R"({"metadata": {"name": "a", "finalizers": ["kueue.x-k8
   "labels": {"taas.dev/job-name": "mnist", "taas.dev/role": "worker", "taas.dev/index": "1",
              "taas.dev/attempt": "2", "taas.dev/pod-number": "3", "other": "x"},
   "annotations": {"taas.dev/bootstrap": "10.0.0.1:2222", "taas.dev/template": "ff",
-    "taas.dev/epoch": "4",
+    "taas.dev/epoch": "4", "taas.dev/requests": "{\"cpu\":\"2\"}",
                   "kueue.x-k8s.io/retriable-in-group": "false", "taas.dev/pod-group-spec": "{}"},
   "ownerReferences": [
     {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": "u0"},

@@ -103,6 +103,7 @@ std::string CpuText(int64_t milli) {
   return text;
 }
 std::string MemoryText(int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+std::string ByteText(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 // Of what no node will ever have, how much that is, which a kube-scheduler does not say.
 std::string TooLarge(const Resources& wanted, const std::vector<Room>& rooms) {
@@ -115,7 +116,9 @@ std::string TooLarge(const Resources& wanted, const std::vector<Room>& rooms) {
            text(has) + ".";
   };
   tell(wanted.cpu_milli, most.cpu_milli, "cpu", CpuText);
-  tell(wanted.memory_bytes, most.memory_bytes, "memory", MemoryText);
+  // Less than a MiB may be what is missing.
+  const bool alike = wanted.memory_bytes >> 20 == most.memory_bytes >> 20;
+  tell(wanted.memory_bytes, most.memory_bytes, "memory", alike ? ByteText : MemoryText);
   tell(wanted.gpus, most.gpus, kGpuResource, [](int64_t n) { return std::to_string(n); });
   return out;
 }

@@ -178,6 +178,15 @@ TEST(ScheduleTest, OfWhatNoNodeHasItIsSaidHowMuchThatIs) {
             "than 1024 MiB.");
 }
 
+// Symptom: "It asks for 1024 MiB memory, and no node has more than 1024 MiB".
+TEST(ScheduleTest, WhatIsMissingIsSaidAlsoWhereItIsLessThanAMebibyte) {
+  PodToPlace pod = Wants("p", 0);
+  pod.requests.memory_bytes = (int64_t{1} << 30) + 1;
+  EXPECT_EQ(RefusalOf({TwoGpus("a")}, pod),
+            "0/1 nodes are available: 1 Insufficient memory. It asks for 1073741825 bytes memory, "
+            "and no node has more than 1073741824 bytes.");
+}
+
 TEST(AmountTest, IsReadAsTextOrNumberInAllFormsOfKubernetes) {
   const auto milli = [](const Json& value) { return AmountMilli({{"x", value}}, "x"); };
   EXPECT_EQ(milli("500m"), 500);

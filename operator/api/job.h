@@ -382,6 +382,8 @@ bool IsJobToken(std::string_view text);
 inline constexpr std::string_view kBootstrapAnnotation = "taas.dev/bootstrap";
 // On pods: a hash of the role's template that the pod was made from.
 inline constexpr std::string_view kTemplateAnnotation = "taas.dev/template";
+// On pods: what the pod asked for when it was made, a core/v1 ResourceList.
+inline constexpr std::string_view kRequestsAnnotation = "taas.dev/requests";
 // Of a pod of a large job: the ConfigMap that its environment refers to.
 inline constexpr std::string_view kClusterMapAnnotation = "taas.dev/cluster-map";
 

@@ -63,6 +63,7 @@ struct Pod {
   RareText cluster_map;   // Annotation taas.dev/cluster-map.
   int64_t epoch = 0;      // Annotation taas.dev/epoch; 0: none that makes sense.
   uint64_t template_hash = 0;  // Annotation taas.dev/template; 0: of an earlier operator.
+  RareText requests;  // Annotation taas.dev/requests; empty: nothing, or of an earlier operator.
 
   // Kueue has a finalizer on it, so it stays after its deletion.
   bool held_by_kueue = false;

@@ -182,6 +182,7 @@ const std::vector<Field>& Fields() {
       FIELD("metadata.annotations.taas.dev/cluster-map", "1.12", Text(v, &c.cluster_map)),
       FIELD("metadata.annotations.taas.dev/epoch", "1.12", Text(v, &c.epoch)),
       FIELD("metadata.annotations.taas.dev/template", "1.12", Text(v, &c.template_hash)),
+      FIELD("metadata.annotations.taas.dev/requests", "1.12", Text(v, &c.requests)),
       FIELD("metadata.annotations.kueue.x-k8s.io/retriable-in-group", "1.12",
             Text(v, &c.retriable)),
       FIELD("metadata.annotations.taas.dev/pod-group-spec", "1.12", Text(v, &c.group_spec)),

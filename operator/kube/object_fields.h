@@ -59,7 +59,7 @@ struct ObjectFields {
   ObjectMeta meta;
   std::vector<OwnerReference> owners;
   std::string job, role, index, attempt, pod_number, bootstrap, token, cluster_map, epoch;
-  std::string template_hash;
+  std::string template_hash, requests;
   std::string node, restart_policy, phase, reason, message, ip;
   int64_t deletion_grace = 0;
   bool held_by_kueue = false;

@@ -35,6 +35,9 @@ int64_t EpochOf(std::string_view text) {
   return epoch > 0 && epoch < kEpochMax ? epoch : 0;
 }
 
+// Many times what a pod asks for: whoever may edit a pod may write anything there.
+constexpr size_t kRequestsBytesMax = 512;
+
 // Of sixteen digits; 0: they are none.
 uint64_t HashOf(std::string_view text) {
   uint64_t hash = 0;
@@ -257,6 +260,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.cluster_map = std::move(c.cluster_map);
   pod.epoch = EpochOf(c.epoch);
   pod.template_hash = HashOf(c.template_hash);
+  if (c.requests.size() <= kRequestsBytesMax) pod.requests = std::move(c.requests);
   pod.held_by_kueue = c.held_by_kueue;
   pod.ends_group = c.retriable == "false";
   pod.node = std::move(c.node);

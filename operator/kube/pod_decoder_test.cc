@@ -22,6 +22,7 @@ constexpr char kFailedPod[] = R"({
              "taas.dev/attempt":"2","taas.dev/pod-number":"3","other":"x"},
    "annotations":{"taas.dev/bootstrap":"127.0.0.1:20001",
                   "taas.dev/template":"00000000000000ff","taas.dev/job-token":"0abc",
+                  "taas.dev/requests":"{\"cpu\":\"2\"}",
                   "taas.dev/cluster-map":"m-cluster-1"},
    "ownerReferences":[{"uid":"other","kind":"Job"},
      {"uid":"j1","kind":"TrainingJob","controller":true}],
@@ -184,6 +185,7 @@ TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
   EXPECT_EQ(pod->pod_number, 3);
   EXPECT_EQ(pod->bootstrap, "127.0.0.1:20001");
   EXPECT_EQ(pod->template_hash, 255u);
+  EXPECT_EQ(pod->requests, R"({"cpu":"2"})");
   EXPECT_EQ(pod->token, "0abc");
   EXPECT_EQ(pod->cluster_map, "m-cluster-1");
   EXPECT_EQ(pod->node, "n1");

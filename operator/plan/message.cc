@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "operator/base/hash.h"
 #include "operator/plan/absent.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/conditions.h"
@@ -12,6 +11,7 @@
 #include "operator/plan/idle_gpus.h"
 #include "operator/plan/limits.h"
 #include "operator/plan/replicas.h"
+#include "operator/plan/template_mark.h"
 
 namespace taas {
 namespace {
@@ -34,6 +34,7 @@ struct Finding {
   Trouble trouble = Trouble::kNone;
   std::string sentence;  // Without the replica's name and the full stop.
   std::string reason{};  // Where a person may have to see to it: of its pod or container.
+  const Pod* pod = nullptr;  // Of the snapshot, of which this is said.
 };
 
 // Of an object in our way, whose owner may be a job of the other kind.
@@ -127,39 +128,26 @@ std::string LastFailure(const Ledger& ledger, const ReplicaView& replica) {
   return "";
 }
 
-// The job's template has changed since it was made, which changes no pod that is there.
-bool IsOfOldTemplate(const Pod& pod, const JobSpec& spec) {
-  if (pod.template_hash == 0 || !pod.role.has_value()) return false;
-  const auto role = spec.roles.find(*pod.role);
-  return role != spec.roles.end() && pod.template_hash != StableHash(role->second.pod_template);
-}
-
 // What waits for room or an image is not helped by a template that has been mended since; nor does
 // a pod that was made from the new one find the room that others still hold.
-Finding WithTemplate(Finding finding, const Pod& pod, const Snapshot& snapshot) {
+std::string WithTemplate(const Finding& finding, TemplateChange& change) {
   const bool no_room = finding.trouble == Trouble::kUnschedulable;
-  if (!no_room && finding.trouble != Trouble::kCannotStart) return finding;
-  const JobSpec& spec = snapshot.job.spec;
+  if (finding.pod == nullptr || (!no_room && finding.trouble != Trouble::kCannotStart)) {
+    return finding.sentence;
+  }
   std::string note;
-  if (IsOfOldTemplate(pod, spec)) {
+  if (change.IsOld(*finding.pod)) {
     note = "Its pod is of the template before the last change: `kubectl delete pod " +
-           pod.meta.name + "` has it made anew";
-  } else if (no_room) {
-    const auto holds = std::count_if(
-        snapshot.pods.begin(), snapshot.pods.end(), [&spec](const Pod& other) {
-          return !other.node.empty() && !HasEnded(other) && IsOfOldTemplate(other, spec);
-        });
-    if (holds == 0) return finding;
+           finding.pod->meta.name + "` has it made anew";
+  } else if (const int64_t holds = no_room ? change.HoldsMore() : 0; holds > 0) {
     note = std::to_string(holds) + (holds == 1 ? " pod" : " pods") +
            " of the job still " + (holds == 1 ? "holds" : "hold") +
            " what the template before the last change asked for: `kubectl delete pod` has them "
            "made anew";
   } else {
-    return finding;
+    return finding.sentence;
   }
-  const bool stops = finding.sentence.ends_with('.');
-  finding.sentence += (stops ? " " : ". ") + note;
-  return finding;
+  return finding.sentence + (finding.sentence.ends_with('.') ? " " : ". ") + note;
 }
 
 Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snapshot& snapshot,
@@ -195,7 +183,9 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
   }
   const CurrentPod current = FindCurrentPod(replica, entry);
   if (current.pod != nullptr && !current.gone) {
-    return WithTemplate(LookAtPod(*current.pod), *current.pod, snapshot);
+    Finding finding = LookAtPod(*current.pod);
+    finding.pod = current.pod;
+    return finding;
   }
   if (replica.pod != nullptr) {
     const Pod& last = *replica.pod;
@@ -261,13 +251,14 @@ std::string WhyNotFinished(const Snapshot& snapshot, const Ledger& ledger) {
     if (replica.role != Role::kEvaluator || !replica.wanted || entry == nullptr) continue;
     if (entry->completed || entry->failed) continue;
     const Finding finding = Look(replica, *entry, snapshot, ledger);
+    TemplateChange change(snapshot);
     const std::string until = FormatRfc3339(*ledger.finishing_since + kEvaluatorGrace);
     if (finding.trouble == Trouble::kNone) {
       return "training is done; " + replica.short_name +
              " still evaluates the last checkpoint, until " + until + " at the latest";
     }
     return "training is done; " + replica.short_name + ", which has until " + until +
-           " to evaluate the last checkpoint, " + finding.sentence;
+           " to evaluate the last checkpoint, " + WithTemplate(finding, change);
   }
   return "training is done; the other replicas have " +
          std::to_string(FinishGrace(snapshot.job.spec.bundled_trainer).count()) + " s to end";
@@ -311,12 +302,13 @@ class Hindrances {
     if (is_new) found->second = {.name = replica.short_name, .finding = finding};
     ++found->second.count;
   }
-  std::vector<Hindrance> Take() const {
+  std::vector<Hindrance> Take(TemplateChange& change) const {
     std::vector<Hindrance> out;
     for (const auto& [cause, first] : causes_) {
       out.push_back({.cause = cause,
                      .reason = first.finding.reason,
-                     .message = Named(first.name, first.count) + " " + first.finding.sentence});
+                     .message = Named(first.name, first.count) + " " +
+                                WithTemplate(first.finding, change)});
     }
     return out;
   }
@@ -330,12 +322,10 @@ class Hindrances {
   std::map<std::string, First> causes_;
 };
 
-}  // namespace
-
-std::string WhyPodWaits(const Pod& pod) { return LookAtPod(pod).sentence; }
-
-std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
-                         std::vector<Hindrance>* hindrances) {
+// `change`: null leaves out what it says. Only of the findings that are used it is asked, as those
+// of all replicas are many.
+std::string FindWorst(const Snapshot& snapshot, const Ledger& ledger, TemplateChange* change,
+                      std::vector<Hindrance>* hindrances) {
   Finding worst;
   std::string worst_name;
   bool dispensable = false;
@@ -355,14 +345,23 @@ std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
     worst_name = replica.short_name;
     dispensable = IsDispensable(snapshot.job, replica.role, replica.index);
   }
-  if (hindrances != nullptr) *hindrances = all.Take();
+  if (hindrances != nullptr) *hindrances = all.Take(*change);
   if (worst.trouble == Trouble::kNone) return "";
-  std::string text = Named(worst_name, others[worst.trouble]) + " " + worst.sentence;
+  std::string text = Named(worst_name, others[worst.trouble]) + " " +
+                     (change == nullptr ? worst.sentence : WithTemplate(worst, *change));
   if (dispensable && worst.trouble >= Trouble::kCrashing) text += "; training does not wait for it";
   if (loses_state && snapshot.job.spec.trainer.checkpoint_dir.empty()) {
     text += "; spec.trainer.checkpoint.dir is not set, so training starts from the beginning";
   }
   return text;
+}
+
+}  // namespace
+
+std::string WhyPodWaits(const Pod& pod) { return LookAtPod(pod).sentence; }
+
+std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger) {
+  return FindWorst(snapshot, ledger, /*change=*/nullptr, /*hindrances=*/nullptr);
 }
 
 namespace {
@@ -383,7 +382,8 @@ std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
   if (ledger.suspended) {
     return "the job is suspended; it goes on when " + SuspendField(job) + " is false";
   }
-  const std::string worst = WorstReplica(snapshot, ledger, hindrances);
+  TemplateChange change(snapshot);
+  const std::string worst = FindWorst(snapshot, ledger, &change, hindrances);
   if (!snapshot.refusal.empty()) return WithAbsent(snapshot.refusal, snapshot, ledger);
   if (ledger.finishing_since.has_value()) return WhyNotFinished(snapshot, ledger);
   if (ledger.released_until.has_value() && snapshot.now < *ledger.released_until) {

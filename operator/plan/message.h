@@ -28,9 +28,8 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
                           std::vector<Hindrance>* hindrances = nullptr);
 
 // The replica that is worst off and its reason: "worker-1 (and 1 more) cannot be scheduled: …".
-// Empty: all run.
-std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
-                         std::vector<Hindrance>* hindrances = nullptr);
+// Empty: all run. It may be kept: which pods of an earlier template are still there is left out.
+std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger);
 
 // Of one pod by itself: "cannot be scheduled: …", "is starting". Empty: it runs.
 std::string WhyPodWaits(const Pod& pod);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "operator/base/hash.h"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
+#include "operator/plan/template_mark.h"
 
 namespace taas {
 namespace {
@@ -33,16 +33,24 @@ TEST(MessageTest, TheSchedulersWordsAreQuotedAndTheOthersCounted) {
             "3 Insufficient cpu.");
 }
 
+std::string OfCpu(const std::string& cpu) {
+  const std::string requests = cpu.empty() ? "" : R"("cpu":")" + cpu + "\"";
+  return R"({"spec":{"containers":[{"name":"trainer","resources":{"requests":{)" + requests +
+         "}}}]}}";
+}
+
 // Symptom: requests were lowered and applied, the job went on waiting, and nobody said that the
 // pods of before still asked for what they had asked for.
 TEST(MessageTest, APodOfTheTemplateBeforeItsLastChangeIsToldOf) {
   Snapshot now = StartedJob({.workers = 3});
   std::string& pod_template = now.job.spec.roles.at(Role::kWorker).pod_template;
-  const uint64_t before = StableHash(pod_template);
+  pod_template = OfCpu("4");
+  const TemplateMark before = MarkOf(now, Role::kWorker);
   for (int i = 0; i < 3; ++i) {
     now.pods.push_back(PodOf(now, Role::kWorker, i));
     now.pods.back().node = "node-1";
-    now.pods.back().template_hash = before;
+    now.pods.back().template_hash = before.hash;
+    now.pods.back().requests = before.requests;
   }
   Pod& waits = now.pods[2];
   waits.phase = PodPhase::kPending;
@@ -52,15 +60,78 @@ TEST(MessageTest, APodOfTheTemplateBeforeItsLastChangeIsToldOf) {
   const std::string why =
       "worker-2 cannot be scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.";
   EXPECT_EQ(MessageOf(now), why);
-  pod_template = R"({"spec":{"containers":[]}})";
+  pod_template = OfCpu("2500m");
   EXPECT_EQ(MessageOf(now), why + " Its pod is of the template before the last change: "
                                   "`kubectl delete pod " + waits.meta.name + "` has it made anew");
-  waits.template_hash = StableHash(pod_template);
+  const TemplateMark after = MarkOf(now, Role::kWorker);
+  waits.template_hash = after.hash;
+  waits.requests = after.requests;
   EXPECT_EQ(MessageOf(now), why + " 2 pods of the job still hold what the template before the last "
                                   "change asked for: `kubectl delete pod` has them made anew");
   now.pods[0].phase = PodPhase::kSucceeded;
   now.pods[1].template_hash = 0;
   EXPECT_EQ(MessageOf(now), why) << "of an earlier operator's pod nobody knows";
+}
+
+// Symptom: after a change of an image and a scale-up the advice was to delete healthy pods, though
+// they asked for what the new ones ask for, or less.
+TEST(MessageTest, PodsOfAnEarlierTemplateThatAskForNoMoreAreNotToBeDeleted) {
+  for (const char* before : {"2", "500m", "2000m", ""}) {
+    Snapshot now = StartedJob({.workers = 2});
+    std::string& pod_template = now.job.spec.roles.at(Role::kWorker).pod_template;
+    pod_template = OfCpu(before);
+    const TemplateMark old = MarkOf(now, Role::kWorker);
+    now.pods.push_back(PodOf(now, Role::kWorker, 0));
+    now.pods.back().template_hash = old.hash;
+    now.pods.back().requests = old.requests;
+    pod_template = OfCpu("2").insert(1, R"("metadata":{"annotations":{"a":"b"}},)");
+    now.pods.push_back(PodOf(now, Role::kWorker, 1, {.phase = PodPhase::kPending}));
+    now.pods.back().template_hash = MarkOf(now, Role::kWorker).hash;
+    now.pods.back().unschedulable_reason = "Unschedulable";
+    EXPECT_EQ(MessageOf(now), "worker-1 cannot be scheduled: Unschedulable") << before;
+  }
+}
+
+TEST(MessageTest, APodThatIsMadeIsMarkedWithItsTemplate) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.roles.at(Role::kWorker).pod_template = OfCpu("4");
+  const auto creates = StepsOf<CreatePod>(Follow(now));
+  ASSERT_EQ(creates.size(), 1u);
+  const Pod pod = PodFromSpec(creates[0].pod, "u");
+  EXPECT_EQ(pod.template_hash, MarkOf(now, Role::kWorker).hash);
+  EXPECT_EQ(pod.requests, R"({"cpu":"4"})");
+}
+
+// Symptom: each plan of a large job took minutes, as each pod that waited was a reason to hash the
+// template of each other pod.
+TEST(MessageTest, AChangedTemplateOfTenThousandReplicasIsReadOnce) {
+  constexpr int kReplicas = 10'000;
+  Snapshot now = StartedJob({.workers = kReplicas});
+  std::string& pod_template = now.job.spec.roles.at(Role::kWorker).pod_template;
+  pod_template = OfCpu("4");
+  const TemplateMark before = MarkOf(now, Role::kWorker);
+  pod_template = OfCpu("2").insert(1, R"("metadata":{"annotations":{"a":")" +
+                                          std::string(20'000, 'b') + "\"}},");
+  const TemplateMark after = MarkOf(now, Role::kWorker);
+  for (int i = 0; i < kReplicas; ++i) {
+    const bool placed = i < kReplicas / 2;
+    now.pods.push_back(PodOf(now, Role::kWorker, i,
+                             {.phase = placed ? PodPhase::kRunning : PodPhase::kPending}));
+    Pod& pod = now.pods.back();
+    pod.template_hash = placed ? before.hash : after.hash;
+    pod.requests = placed ? before.requests : after.requests;
+    if (!placed) pod.unschedulable_reason = "Unschedulable";
+  }
+  std::vector<Hindrance> hindrances;
+  const std::string why = WhyNoProgress(now, *now.job.ledger, &hindrances);
+  EXPECT_EQ(why, "worker-5000 (and 4999 more) cannot be scheduled: Unschedulable. 5000 pods of the "
+                 "job still hold what the template before the last change asked for: `kubectl "
+                 "delete pod` has them made anew");
+  ASSERT_EQ(hindrances.size(), 1u);
+  EXPECT_EQ(hindrances[0].message, why);
+  EXPECT_EQ(WorstReplica(now, *now.job.ledger),
+            "worker-5000 (and 4999 more) cannot be scheduled: Unschedulable")
+      << "what is kept says nothing of pods that go";
 }
 
 Pod Crashing(const Snapshot& now, int32_t restarts) {

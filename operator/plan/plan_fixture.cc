@@ -108,6 +108,8 @@ Pod PodFromSpec(const PodSpec& spec, const std::string& uid) {
   if (list != spec.annotations.end()) pod.cluster_map = list->second;
   pod.template_hash =
       std::stoull(spec.annotations.at(std::string(kTemplateAnnotation)), nullptr, 16);
+  const auto requests = spec.annotations.find(std::string(kRequestsAnnotation));
+  if (requests != spec.annotations.end()) pod.requests = requests->second;
   return pod;
 }
 

@@ -18,6 +18,7 @@
 #include "operator/plan/replicas.h"
 #include "operator/plan/role_pod.h"
 #include "operator/plan/services.h"
+#include "operator/plan/template_mark.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -59,7 +60,6 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
                          .gpu_resource = snapshot.gpu_resource});
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
-  pod.annotations[std::string(kTemplateAnnotation)] = HexOf(StableHash(pod.user.pod_template));
   if (!ledger.token.empty()) pod.annotations[std::string(kTokenAnnotation)] = ledger.token;
   if (cluster != nullptr && !cluster->cluster.config_map.empty()) {
     pod.annotations[std::string(kClusterMapAnnotation)] = cluster->cluster.config_map;
@@ -421,8 +421,18 @@ class Children {
                                                                    .addresses = now_.addresses,
                                                                    .cluster = std::move(text)});
     }
-    out_.steps.push_back(
-        CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)});
+    CreatePod create{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)};
+    Mark(create.pod);
+    out_.steps.push_back(std::move(create));
+  }
+
+  // The template is read once for all pods of a role.
+  void Mark(PodSpec& pod) {
+    const auto [mark, is_new] = marks_.try_emplace(pod.role);
+    if (is_new) mark->second = MarkOf(now_, pod.role);
+    pod.annotations[std::string(kTemplateAnnotation)] = HexOf(mark->second.hash);
+    if (mark->second.requests.empty()) return;
+    pod.annotations[std::string(kRequestsAnnotation)] = mark->second.requests;
   }
 
   // Until the last of some hundred services is made, the first pods would run and ask for its name;
@@ -461,6 +471,7 @@ class Children {
   std::string bootstrap_;
   bool some_have_grace_ = false;
   std::shared_ptr<const ClusterFacts> cluster_;
+  std::map<Role, TemplateMark> marks_;
   // Found out once, when it is needed: a look at each replica would look at all pods.
   std::optional<CreateConfigMap> cluster_map_;  // Without a name: there is to be none.
   std::optional<bool> has_cluster_map_;

@@ -233,11 +233,7 @@ absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec, bool ids) 
   }
   csv.feature_columns = columns;
   csv.ids = ids && columns == nullptr;
-  if (options.contains("delimiter")) {
-    ASSIGN_OR_RETURN(const std::string delimiter, TextField(options, path, "delimiter"));
-    if (delimiter.size() != 1) return InvalidField(path + ".delimiter", "must be one character");
-    csv.delimiter = delimiter[0];
-  }
+  ASSIGN_OR_RETURN(csv.delimiter, DelimiterOf(spec));
   ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
   const auto read = [&](const SetFiles& of, ClassCount counted) {
     CsvOptions for_set = csv;
@@ -416,6 +412,14 @@ absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec
   if (!spec.contains("columns")) return std::shared_ptr<const FeatureColumns>();
   ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
   return std::make_shared<const FeatureColumns>(std::move(columns));
+}
+
+absl::StatusOr<char> DelimiterOf(const json& spec) {
+  const json options = spec.is_object() ? spec.value("csv", json()) : json();
+  if (!options.contains("delimiter")) return ',';
+  ASSIGN_OR_RETURN(const std::string delimiter, TextField(options, "data.csv", "delimiter"));
+  if (delimiter.size() != 1) return InvalidField("data.csv.delimiter", "must be one character");
+  return delimiter[0];
 }
 
 absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec,

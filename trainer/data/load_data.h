@@ -76,6 +76,8 @@ absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec,
 
 // The feature columns of `spec`, whose files are not looked at; null if it has none.
 absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const nlohmann::json& spec);
+// What is between the values of its tables: a comma, unless it says otherwise.
+absl::StatusOr<char> DelimiterOf(const nlohmann::json& spec);
 
 }  // namespace taas
 

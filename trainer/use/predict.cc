@@ -96,16 +96,23 @@ absl::Status EncodeValues(const std::vector<SourceValue>& values, const ExampleF
 class TableLines {
  public:
   // False: `header` names no source of the columns, so it is no such table.
-  bool Begin(std::string_view header, const FeatureColumns& columns) {
-    if (header.front() == '{' || !SplitCsvLine(header, ',', &values_)) return false;
+  absl::StatusOr<bool> Begin(std::string_view header, const ExampleForm& form) {
+    if (Trim(header).starts_with('{')) return false;
+    if (!SplitCsvLine(header, form.delimiter, &values_)) return false;
     for (const std::string& value : values_) names_.emplace_back(Trim(value));
-    return std::ranges::any_of(columns.sources(), [this](const std::string& source) {
+    const auto is_named = [this](const std::string& source) {
       return std::ranges::count(names_, source) > 0;
-    });
+    };
+    if (!std::ranges::any_of(form.columns->sources(), is_named)) return false;
+    std::vector<std::string> sorted = names_;
+    std::ranges::sort(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted);
+    if (twice == sorted.end()) return true;
+    return absl::InvalidArgumentError("two columns are called \"" + *twice + "\"");
   }
 
   absl::Status Encode(std::string_view line, const ExampleForm& form, Examples* out) {
-    if (!SplitCsvLine(line, ',', &values_)) {
+    if (!SplitCsvLine(line, form.delimiter, &values_)) {
       return absl::InvalidArgumentError("a quote is not closed");
     }
     if (values_.size() != names_.size()) {
@@ -135,7 +142,9 @@ absl::Status EncodeLine(std::string_view line, const ExampleForm& form, Examples
   if (!json.is_object()) {
     return absl::InvalidArgumentError("must be an object of the data's values by name, as " +
                                       nlohmann::json{{columns.sources().front(), 1}}.dump() +
-                                      ", or the first line of a CSV, which names its columns");
+                                      ", or the first line of a CSV, which names its columns "
+                                      "with '" + std::string(1, form.delimiter) +
+                                      "' between them, as the training's files");
   }
   const nlohmann::json none;
   std::vector<SourceValue> values;
@@ -262,7 +271,8 @@ absl::Status Predictor::Predict(const Examples& examples,
 ExampleForm FormOf(const TrainedModel& trained) {
   return {.features = trained.shape.features,
           .ids = !trained.model.ids.empty(),
-          .columns = trained.columns.get()};
+          .columns = trained.columns.get(),
+          .delimiter = trained.delimiter};
 }
 
 absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string& name,
@@ -276,15 +286,19 @@ absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string&
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view row = line;  // Of a table: white space may be what is between its values.
+    if (row.ends_with('\r')) row.remove_suffix(1);
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty()) continue;
     if (std::exchange(first, false) && form.columns != nullptr) {
       TableLines begun;
-      if (begun.Begin(line, *form.columns)) table = std::move(begun);
+      const absl::StatusOr<bool> is_table = begun.Begin(row, form);
+      if (!is_table.ok()) return BadLine(name, number, std::string(is_table.status().message()));
+      if (*is_table) table = std::move(begun);
       if (table.has_value()) continue;
     }
     const absl::Status status = form.columns == nullptr ? AddLine(line, form, &examples)
-                                : table.has_value()     ? table->Encode(line, form, &examples)
+                                : table.has_value()     ? table->Encode(row, form, &examples)
                                                         : EncodeLine(line, form, &examples);
     if (!status.ok()) return BadLine(name, number, std::string(status.message()));
     ++examples.count;

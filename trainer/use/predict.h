@@ -71,6 +71,7 @@ struct ExampleForm {
   int64_t features = 0;                     // Numbers, where there are no columns.
   bool ids = false;                         // They are looked up.
   const FeatureColumns* columns = nullptr;  // Of the data, if it has some.
+  char delimiter = ',';                     // Between the values of a table of such.
 };
 // Borrows the columns.
 ExampleForm FormOf(const TrainedModel& trained);

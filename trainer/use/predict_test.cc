@@ -1,5 +1,6 @@
 #include "trainer/use/predict.h"
 
+#include <algorithm>
 #include <array>
 
 #include "gmock/gmock.h"
@@ -182,6 +183,21 @@ TEST(PredictTest, ColumnsTakeValuesByName) {
   EXPECT_THAT(parse("age,job\n1\n").status().message(),
               HasSubstr("line 2: it has 1 values, want 2"));
   EXPECT_THAT(parse("age,job\n1,\"x\n").status().message(), HasSubstr("a quote is not closed"));
+  // Symptom: of a column that was there twice the first was taken, and training refuses the file.
+  EXPECT_THAT(parse("age,job,age\n1,Sales,2\n").status().message(),
+              HasSubstr("-: line 1: two columns are called \"age\""));
+  // Symptom: of the file that the training read it was said that its first line names no columns.
+  EXPECT_THAT(parse("age;job\n4;Sales\n").status().message(),
+              HasSubstr("which names its columns with ',' between them"));
+  for (const char delimiter : {';', '\t'}) {
+    std::string text = "note;job;age\r\n;Sales;39.5\r\n1,5; 7;4\r\n";
+    std::ranges::replace(text, ';', delimiter);
+    const auto separated = ParseExamples(
+        text, "-", {.features = 2, .columns = &*columns, .delimiter = delimiter});
+    ASSERT_THAT(separated, IsOk());
+    EXPECT_THAT(separated->features, ElementsAre(39.5, 4));
+    EXPECT_THAT(separated->ids, ElementsAre(0, 1));
+  }
   for (const char* encoded : {"[3, 1]", "3, 1", "{\"age\": 1"}) {
     EXPECT_THAT(parse(encoded).status().message(), HasSubstr("line 1: must be an object of"))
         << encoded;

@@ -189,6 +189,7 @@ absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerCo
   const nlohmann::json data =
       nlohmann::json::parse(config.data, nullptr, /*allow_exceptions=*/false);
   ASSIGN_OR_RETURN(trained.columns, ColumnsOf(data));
+  ASSIGN_OR_RETURN(trained.delimiter, DelimiterOf(data));
   ASSIGN_OR_RETURN(trained.shape, FindShape(files, config, data, trained.columns.get(), file));
   ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, trained.shape));
   ASSIGN_OR_RETURN(trained.model, BuildModel(spec, GraphMode::kInference));

@@ -34,6 +34,7 @@ struct TrainedModel {
   int64_t step = 0;    // 0 if the file does not say.
   DataShape shape;
   std::shared_ptr<const FeatureColumns> columns;  // Of the data; null if it has none.
+  char delimiter = ',';  // Between the values of a table, as the data's configuration has it.
   Model model;
   std::vector<std::vector<float>> values;  // In the order of the graph's variables.
 

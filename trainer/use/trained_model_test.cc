@@ -189,13 +189,14 @@ TEST_F(TrainedModelTest, ACheckpointOfAnotherModelIsRefused) {
 }
 
 TEST_F(TrainedModelTest, ColumnsSayHowManyFeaturesThereAre) {
-  config_.data = R"({"format": "csv", "train": {"files": ["/gone"]}, "csv": {"labelColumn": "y"},
-                     "columns": [{"name": "a", "type": "numeric"},
+  config_.data = R"({"format": "csv", "train": {"files": ["/gone"]}, "csv": {"labelColumn": "y",
+                     "delimiter": ";"}, "columns": [{"name": "a", "type": "numeric"},
                                  {"name": "b", "type": "numeric"}]})";
   const auto trained = LoadTrainedModel(files_, config_, Save(12));
   ASSERT_THAT(trained, IsOk());
   ASSERT_TRUE(trained->columns);
   EXPECT_EQ(trained->columns->sources().size(), 2u);
+  EXPECT_EQ(trained->delimiter, ';');
   EXPECT_EQ(trained->shape.features, 2);
   EXPECT_EQ(trained->shape.classes, 3);
 }

@@ -23,6 +23,29 @@ test.each([
       "它请求 2.5 cpu，而没有节点多于 2。它的 Pod 来自修改前的模板：" +
       "用 `kubectl delete pod a-worker-0` 让它重建。",
   ],
+  // Symptom: behind the scheduler's words on preemption the operator's own were dropped.
+  [
+    "worker-2 cannot be scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. " +
+      "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. 2 " +
+      "pods of the job still hold what the template before the last change asked for: " +
+      "`kubectl delete pod` has them made anew",
+    "worker-2 无法调度：Unschedulable：1 个节点中有 0 个可用：1 个节点的 cpu 不足。" +
+      "作业还有 2 个 Pod 占着修改前的模板所请求的资源：用 `kubectl delete pod` 让它们重建。",
+  ],
+  // Symptom: the form of newer schedulers stood there in English, behind the Chinese sentence.
+  [
+    "worker-0 cannot be scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. " +
+      "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not " +
+      "helpful for scheduling. Its pod is of the template before the last change: " +
+      "`kubectl delete pod a-worker-0` has it made anew",
+    "worker-0 无法调度：Unschedulable：1 个节点中有 0 个可用：1 个节点的 cpu 不足。" +
+      "它的 Pod 来自修改前的模板：用 `kubectl delete pod a-worker-0` 让它重建。",
+  ],
+  [
+    "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 " +
+      "nodes are available: 1 No preemption victims found for incoming pod..",
+    "1 个节点中有 0 个可用：1 个节点的 cpu 不足。",
+  ],
   [
     'ps-0 cannot start: ImagePullBackOff: Back-off pulling image "nowhere/none:1". Its pod is of ' +
       "the template before the last change: `kubectl delete pod a-ps-0` has it made anew",

@@ -115,15 +115,24 @@ const CAUSES: Record<string, string> = {
   badNode: "节点故障",
 };
 
-/** The scheduler's sentence, without its second one on preemption. */
+// What kube-scheduler ends with: that taking the place of other pods would not help either. Where
+// it looks after claims to devices, it says of them first that there is nothing to gain.
+function withoutPreemption(sentence: string): string {
+  const before = sentence.replace(/(^|, )preemption: .*$/s, "");
+  return before === "no new claims to deallocate" ? "" : before;
+}
+
+/** The scheduler's sentences but that on preemption, and what others say behind them. */
 function nodesOf(some: string, all: string, why: string): string {
   const [first = "", ...more] = why.split(". ");
   const reasons = first
     .replace(/\.$/, "")
     .split(", ")
     .map((reason) => firstOf(WHY_NO_NODE, reason) ?? reason);
-  const second = more.length > 0 && !more[0]?.startsWith("preemption") ? more : [];
-  const rest = second.map((one) => firstOf(TOO_LARGE, one.replace(/\.$/, "")) ?? one);
+  const rest = more
+    .map(withoutPreemption)
+    .filter((one) => one !== "")
+    .map((one) => firstOf(TOO_LARGE, one.replace(/\.$/, "")) ?? one);
   return `${all} 个节点中有 ${some} 个可用：${reasons.join("，")}。${rest.join("")}`;
 }
 
