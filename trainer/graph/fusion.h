@@ -1,11 +1,11 @@
-// Merges ops that one kernel computes in one pass over memory: BiasAdd followed by nothing but Relu
-// becomes BiasAddRelu; the gradient of an L2 loss that is only added to another gradient becomes
-// L2LossGradAdd; ReluGrad of nothing but the MaxPoolGrad of the same Relu becomes MaxPoolReluGrad;
-// BatchNorm that nothing but a Relu reads becomes BatchNormRelu, and its gradient with that of the
-// Relu BatchNormReluGrad: x says again what the Relu let pass, so that no tensor is read for it;
-// SparseSoftmaxCrossEntropy whose probabilities nothing but its gradient reads, for a constant dloss,
-// becomes SparseSoftmaxCrossEntropyAndGrad. The last two have kernels on GPUs only: a processor gains
-// nothing by them.
+// Merges ops that one kernel computes in one pass over memory: BiasAdd followed by nothing but
+// Relu becomes BiasAddRelu; the gradient of an L2 loss that is only added to another gradient
+// becomes L2LossGradAdd; ReluGrad of nothing but the MaxPoolGrad of the same Relu becomes
+// MaxPoolReluGrad; BatchNorm that nothing but a Relu reads becomes BatchNormRelu, and its gradient
+// with that of the Relu BatchNormReluGrad: x says again what the Relu let pass, so that no tensor
+// is read for it; SparseSoftmaxCrossEntropy whose probabilities nothing but its gradient reads,
+// for a constant dloss, becomes SparseSoftmaxCrossEntropyAndGrad. The last two have kernels on
+// GPUs only: a processor gains nothing by them.
 //
 // Runs after differentiation, on the copy of the graph that a session compiles; the node that is
 // merged away keeps its place and becomes unreachable. Values named in `kept` are not merged away,

@@ -37,8 +37,8 @@ struct NormalizeParams {
   ChannelTiles tiles;
 };
 
-// dx = scale / deviation · (dy - doffset / rows - z · dscale / rows), z = (x - mean) / deviation; dy
-// is 0 where the norm is at most 0, unless that has no offset.
+// dx = scale / deviation · (dy - doffset / rows - z · dscale / rows), z = (x - mean) / deviation;
+// dy is 0 where the norm is at most 0, unless that has no offset.
 struct NormalizeGradParams {
   const float* dy;
   const float* x;

@@ -44,9 +44,9 @@ struct NormSumsParams {
 
 #if defined(__CUDACC__) || defined(TRAINER_CUDA_EMULATE_CUDA_ON_HOST_H_)
 
-// A ChannelNorm of this thread's channels: factor · x + added. The same bits wherever it is computed,
-// so that a gradient knows of each x whether a Relu has let it pass: what is rounded, and what is
-// not, is written out.
+// A ChannelNorm of this thread's channels: factor · x + added. The same bits wherever it is
+// computed, so that a gradient knows of each x whether a Relu has let it pass: what is rounded, and
+// what is not, is written out.
 template <typename V>
 struct Affine {
   V factor = {}, added = {};
