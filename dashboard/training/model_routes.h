@@ -27,7 +27,7 @@ namespace taas::dashboard {
 
 class ModelRoutes {
  public:
-  // At one time; each keeps its files open.
+  // At one time; each has a file open and waits for the disk.
   static constexpr size_t kDownloadsMax = 8;
   static constexpr size_t kChunkBytes = 256 << 10;
   static constexpr size_t kUnsentMax = 1 << 20;
@@ -48,10 +48,11 @@ class ModelRoutes {
   void AddTo(RouteTable* table);
 
  private:
+  void Find(const ApiCall& call, const ClusterCache::JobPtr& job);
   void Send(const ApiCall& call, const ModelDownload& model);
 
   const Context context_;
-  size_t open_ = 0;
+  size_t open_ = 0;  // Those whose files are being looked for count, too.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

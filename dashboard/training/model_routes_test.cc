@@ -137,6 +137,9 @@ TEST_F(ModelRoutesTest, AClientThatGoesAwayEndsItAndMakesRoomForTheNext) {
   const WebResponse refused = Get();
   EXPECT_EQ(refused.code, 429);
   EXPECT_THAT(*refused.body, HasSubstr("try again"));
+  ASSERT_THAT(files_.RemoveAll(top_ + "/ckpt"), IsOk());
+  EXPECT_EQ(Get().code, 429) << "its files are not even looked for";
+  Put("ckpt/model.ckpt-3.index", "index");
   auto sink = std::make_shared<FakeSink>();
   sink->gone = true;
   open[0].stream.opened(sink);
@@ -144,6 +147,10 @@ TEST_F(ModelRoutesTest, AClientThatGoesAwayEndsItAndMakesRoomForTheNext) {
   open[0].stream.closed();
   Run();
   EXPECT_EQ(Get().code, 200);
+}
+
+TEST_F(ModelRoutesTest, WhatWasRefusedTakesNoPlace) {
+  for (size_t i = 0; i <= ModelRoutes::kDownloadsMax; ++i) EXPECT_EQ(Get().code, 404);
 }
 
 TEST_F(ModelRoutesTest, WhoMayNotSeeTheJobHearsThatThereIsNone) {

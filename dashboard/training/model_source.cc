@@ -39,14 +39,14 @@ ModelDownload DownloadOf(const std::string& job, ModelFiles files) {
   ModelDownload download{.name = name + (safetensors ? ".safetensors" : ".tar"),
                          .kind = files.kind,
                          .bytes = nullptr};
-  if (!files.tar() && !safetensors) download.name = files.members[0].name;
+  if (!files.tar() && !safetensors) download.name = SafeFileName(files.members[0].name);
   download.bytes = std::make_shared<ModelBytes>(std::move(files), name);
   return download;
 }
 
 }  // namespace
 
-void ModelSource::Open(const WatchedJob& job, Done done) {
+void ModelSource::Find(const WatchedJob& job, Done done) {
   const std::string what = "download the model of job " + job.key() + ": ";
   if (!job.ended()) {
     return done(absl::FailedPreconditionError(
@@ -68,7 +68,7 @@ void ModelSource::Open(const WatchedJob& job, Done done) {
   context_.disk.Post([what, places, name = job.meta.name, done = std::move(done),
                       &executor = context_.executor, alive = std::weak_ptr<bool>(alive_)] {
     auto model = std::make_shared<absl::StatusOr<ModelDownload>>(ModelDownload{});
-    if (auto files = OpenModelFiles(places); files.ok()) {
+    if (auto files = FindModelFiles(places); files.ok()) {
       *model = DownloadOf(name, *std::move(files));
     } else {
       *model = absl::NotFoundError(what + std::string(files.status().message()));
