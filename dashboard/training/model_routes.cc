@@ -32,7 +32,7 @@ void ReadSome(const DownloadPtr& download) {
     if (!some.ok()) {
       Log(LogLevel::kError, "a download of a model broke off",
           {{"why", std::string(some.status().message())}});
-      return sink.End();
+      return sink.Abort();
     }
     if (some->empty()) return sink.End();
     sent += some->size();
@@ -77,6 +77,7 @@ void ModelRoutes::Send(const ApiCall& call, const ModelDownload& model) {
         std::make_shared<Download>(Download{executor, disk, bytes, std::move(sink)});
     disk.Post([download] { ReadSome(download); });
   };
+  response.stream.bytes = model.bytes->total();
   response.stream.closed = [this, alive = std::weak_ptr<bool>(alive_),
                             &executor = context_.executor] {
     executor.Post([this, alive] {

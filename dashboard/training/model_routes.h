@@ -1,8 +1,7 @@
 // GET api/jobs/NS/PLURAL/NAME/model: the trained model of a job that is over, as one file.
 //
 // It is read on the disk's executor and sent as fast as the client takes it: of each download some
-// kUnsentMax are in the memory. One that breaks off has no end: of a tar the last blocks are
-// missing, of safetensors tensors that its head names.
+// kUnsentMax are in the memory. The head says how long it is, and one that breaks off is shorter.
 //
 // Ownership: what is given at construction outlives it, but for the executors, which outlive the
 // streams too. Threads: the executor's only. Errors: answers with a Problem.

@@ -1,5 +1,7 @@
 #include "dashboard/training/model_routes.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -147,6 +149,23 @@ TEST_F(ModelRoutesTest, AClientThatGoesAwayEndsItAndMakesRoomForTheNext) {
   open[0].stream.closed();
   Run();
   EXPECT_EQ(Get().code, 200);
+}
+
+// Symptom: the browser took what had come for the whole model.
+TEST_F(ModelRoutesTest, OneThatCannotBeReadToItsEndBreaksOff) {
+  Put("export/model.safetensors", std::string(5'000'000, 't'));
+  const WebResponse response = Get();
+  EXPECT_EQ(response.stream.bytes, 5'000'000u);
+  auto sink = std::make_shared<FakeSink>();
+  sink->slow = true;
+  response.stream.opened(sink);
+  Run(1s);
+  ASSERT_EQ(truncate((top_ + "/export/model.safetensors").c_str(), 100), 0);
+  sink->slow = false;
+  sink->Take(5'000'000);
+  Run(1s);
+  EXPECT_TRUE(sink->aborted);
+  EXPECT_FALSE(sink->ended);
 }
 
 TEST_F(ModelRoutesTest, WhatWasRefusedTakesNoPlace) {
