@@ -39,6 +39,12 @@ absl::Status Add(const Folder& folder, const std::string& file, const std::strin
   return absl::OkStatus();
 }
 
+absl::Status IsOfThisRun(const ModelFiles::Member& member, std::chrono::nanoseconds since) {
+  if (member.seen.modified_ns >= since.count()) return absl::OkStatus();
+  return absl::NotFoundError(member.folder.top + "/" + member.folder.below + "/" + member.file +
+                             " is older than the job: another one wrote it");
+}
+
 // The files of variables that begin with `prefix`.
 absl::Status AddParts(const Folder& folder, const std::string& prefix, const std::string& within,
                       ModelFiles* model) {
@@ -80,7 +86,8 @@ absl::StatusOr<ModelFiles> FindSavedModel(const FolderPlace& place) {
   return model;
 }
 
-absl::StatusOr<ModelFiles> FindCheckpoint(const FolderPlace& place) {
+absl::StatusOr<ModelFiles> FindCheckpoint(const FolderPlace& place,
+                                         std::chrono::nanoseconds since) {
   ModelFiles model{.kind = ModelFiles::Kind::kCheckpoint, .members = {}};
   ASSIGN_OR_RETURN(const auto newest_first, ListCheckpointFolder(place.top, place.below));
   if (newest_first.empty()) {
@@ -89,11 +96,13 @@ absl::StatusOr<ModelFiles> FindCheckpoint(const FolderPlace& place) {
   const std::string prefix = "model.ckpt-" + std::to_string(newest_first[0].step) + ".";
   ASSIGN_OR_RETURN(const Folder folder, OpenFolder(place.top, place.below));
   RETURN_IF_ERROR(AddParts(folder, prefix, "", &model));
-  if (std::ranges::count(model.members, prefix + "index", &ModelFiles::Member::file) == 0) {
+  const auto index = std::ranges::find(model.members, prefix + "index", &ModelFiles::Member::file);
+  if (index == model.members.end()) {
     return absl::NotFoundError("the checkpoint of step " + std::to_string(newest_first[0].step) +
                                " in " + place.top + "/" + place.below +
                                " has just been removed; try again");
   }
+  RETURN_IF_ERROR(IsOfThisRun(*index, since));
   return model;
 }
 
@@ -104,11 +113,11 @@ absl::StatusOr<ModelFiles> FindModelFiles(const ModelPlaces& places) {
   if (places.exported.has_value()) {
     auto exported = places.saved_model ? FindSavedModel(*places.exported)
                                        : FindSafetensors(*places.exported);
-    if (exported.ok()) return exported;
-    why = exported.status();
+    why = exported.ok() ? IsOfThisRun(exported->members[0], places.since) : exported.status();
+    if (why.ok()) return exported;
   }
   if (!places.checkpoints.has_value()) return why;
-  return FindCheckpoint(*places.checkpoints);
+  return FindCheckpoint(*places.checkpoints, places.since);
 }
 
 uint64_t ModelBytes::total() const {

@@ -15,6 +15,7 @@
 #ifndef DASHBOARD_TRAINING_MODEL_FILES_H_
 #define DASHBOARD_TRAINING_MODEL_FILES_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,8 @@ struct ModelPlaces {
   std::optional<FolderPlace> exported;
   bool saved_model = false;  // What was exported; else safetensors.
   std::optional<FolderPlace> checkpoints;
+  // What was written before is another run's, which had the same volume; since 1970.
+  std::chrono::nanoseconds since{0};
 };
 
 struct ModelFiles {

@@ -1,9 +1,11 @@
 #include "dashboard/training/model_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -132,6 +134,28 @@ TEST_F(ModelFilesTest, WhereThereIsNoneItIsSaidWhy) {
   EXPECT_THAT(FindModelFiles({.checkpoints = In("ckpt")}).status().message(),
               HasSubstr("has no checkpoint"));
   EXPECT_THAT(FindModelFiles({.exported = In("x")}).status().message(), HasSubstr(top_ + "/x"));
+}
+
+// Symptom: of a job that was deleted and made anew on the same volume, and failed soon, the page
+// offered what the one before it had exported.
+TEST_F(ModelFilesTest, WhatIsOlderThanTheJobIsAnotherRuns) {
+  Put("export/model.safetensors", "of before");
+  PutCheckpoint(9);
+  const timespec before[2] = {{1'000, 0}, {1'000, 0}}, after[2] = {{3'000, 0}, {3'000, 0}};
+  const auto touch = [this](const std::string& name, const timespec* times) {
+    ASSERT_EQ(utimensat(AT_FDCWD, (top_ + "/" + name).c_str(), times, 0), 0);
+  };
+  const ModelPlaces places{.exported = In("export"),
+                           .checkpoints = In("ckpt"),
+                           .since = std::chrono::seconds(2'000)};
+  EXPECT_EQ(Open(places).kind, ModelFiles::Kind::kSafetensors);
+  touch("export/model.safetensors", before);
+  EXPECT_EQ(Open(places).kind, ModelFiles::Kind::kCheckpoint);
+  touch("ckpt/model.ckpt-9.index", before);
+  EXPECT_THAT(FindModelFiles(places).status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("another one wrote it")));
+  touch("ckpt/model.ckpt-9.index", after);
+  EXPECT_EQ(Open(places).kind, ModelFiles::Kind::kCheckpoint);
 }
 
 // Whoever writes into a volume could have any file of the machine sent.

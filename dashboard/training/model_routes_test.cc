@@ -25,19 +25,21 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-std::string JobText(const std::string& state) {
+std::string JobText(const std::string& state, const std::string& start) {
   return R"({"metadata":{"namespace":"ns","name":"j","uid":"uj","resourceVersion":"3"},
       "spec":{"roles":{"worker":{"replicas":1}},
               "trainer":{"checkpoint":{"dir":"/out/ckpt"},
                          "export":{"dir":"/out/export","format":"safetensors"}},
               "volumes":[{"name":"out","mountPath":"/out",
                           "source":{"persistentVolumeClaim":{"claimName":"j-out"}}}]},
-      "status":{"state":")" + state + R"("}})";
+      "status":{"startTime":")" + start + R"(","state":")" + state + R"("}})";
 }
 
 class ModelRoutesTest : public testing::Test {
  protected:
-  explicit ModelRoutesTest(const std::string& state = "Succeeded") : job_(JobText(state)) {
+  explicit ModelRoutesTest(const std::string& state = "Succeeded",
+                           const std::string& start = "2020-01-01T00:00:00Z")
+      : job_(JobText(state, start)) {
     EXPECT_NE(mkdtemp(top_.data()), nullptr);
     board_.Start();
     AnswerAll();
@@ -185,6 +187,32 @@ TEST_F(ModelRoutesTest, WhereTheVolumeCannotBeSeenItIsSaidWhatToDo) {
   const WebResponse response = Get();
   EXPECT_EQ(response.code, 404);
   EXPECT_THAT(*response.body, HasSubstr("download the model of job trainingjobs/ns/j"));
+}
+
+class FailedJobTest : public ModelRoutesTest {
+ protected:
+  FailedJobTest() : ModelRoutesTest("Failed") {}
+};
+
+TEST_F(FailedJobTest, WhatLiesInThePlaceOfItsExportIsNotItsOwn) {
+  Put("export/model.safetensors", "of another run");
+  EXPECT_EQ(Get().code, 404);
+  Put("ckpt/model.ckpt-3.index", "index");
+  EXPECT_THAT(Get().headers, Contains(Pair("Content-Disposition",
+                                           "attachment; filename=\"model.ckpt-3.index\"")));
+}
+
+class LateJobTest : public ModelRoutesTest {
+ protected:
+  LateJobTest() : ModelRoutesTest("Succeeded", "2200-01-01T00:00:00Z") {}
+};
+
+TEST_F(LateJobTest, WhatIsOlderThanItsStartIsNotItsOwn) {
+  Put("export/model.safetensors", "of another run");
+  Put("ckpt/model.ckpt-3.index", "of another run");
+  const WebResponse response = Get();
+  EXPECT_EQ(response.code, 404);
+  EXPECT_THAT(*response.body, HasSubstr("another one wrote it"));
 }
 
 class RunningJobTest : public ModelRoutesTest {
