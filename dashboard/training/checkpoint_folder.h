@@ -24,7 +24,7 @@ namespace taas::dashboard {
 absl::StatusOr<std::vector<SavedCheckpoint>> ListCheckpointFolder(const std::string& top,
                                                                   const std::string& below);
 
-// "index" and "data-00000-of-00001": what stands behind the step in the name of a checkpoint's file.
+// "index" and "data-00000-of-00001": what stands behind the step in a checkpoint's file's name.
 bool IsCheckpointPart(std::string_view part);
 
 }  // namespace taas::dashboard

@@ -62,8 +62,8 @@ TEST_F(CheckpointFolderTest, TheNewestComesFirstWithTheBytesOfAllItsFiles) {
 
 TEST_F(CheckpointFolderTest, WhatIsNoWholeCheckpointIsLeftOut) {
   Put("model.ckpt-5.data-00000-of-00001", 1);
-  for (const char* name : {"model.ckpt-.index", "model.ckpt-5", "model.ckpt--7.index", "model.ckpt-007.index",
-                           "model.ckpt--0.index", "model.ckpt-+7.index",
+  for (const char* name : {"model.ckpt-.index", "model.ckpt-5", "model.ckpt--7.index",
+                           "model.ckpt-007.index", "model.ckpt--0.index", "model.ckpt-+7.index",
                            "model.ckpt-99999999999999999999.index", "x.ckpt-5.index"}) {
     Put(name, 1);
   }

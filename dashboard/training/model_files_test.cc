@@ -162,7 +162,8 @@ TEST_F(ModelFilesTest, WhatIsOlderThanTheJobIsAnotherRuns) {
 TEST_F(ModelFilesTest, NoLinkIsFollowedAndNothingOutOfTheVolumeIsSent) {
   Put("secret", "secret");
   PutCheckpoint(5);
-  ASSERT_EQ(symlink((top_ + "/secret").c_str(), (top_ + "/ckpt/model.ckpt-5.data-00001-of-00002").c_str()), 0);
+  const std::string link = top_ + "/ckpt/model.ckpt-5.data-00001-of-00002";
+  ASSERT_EQ(symlink((top_ + "/secret").c_str(), link.c_str()), 0);
   EXPECT_FALSE(FindModelFiles({.checkpoints = In("ckpt")}).ok());
   ASSERT_THAT(files_.MakeDirs(top_ + "/export/variables"), IsOk());
   Put("export/saved_model.pb", "graph");
