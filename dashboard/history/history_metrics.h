@@ -1,8 +1,8 @@
 // What the pods of jobs use, read for the history with the dashboard's own account: one question
 // for all namespaces that it shows.
 //
-// A cluster that measures nothing, or not for this account, is left alone for a while; the log has
-// one line.
+// A namespace for which the cluster measures nothing, or does not answer, or not this account, is
+// left alone for a while, and the others are not; the log has one line.
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only; `done` may be
 // called inside the call. Errors: none; of whom nobody knows nothing is told.
@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ namespace taas::dashboard {
 class HistoryMetrics {
  public:
   static constexpr std::chrono::minutes kRefusedAgain{10};
+  // After any other failure: who is overloaded is not helped by being asked.
+  static constexpr std::chrono::minutes kFailedAgain{1};
   static constexpr std::chrono::seconds kTimeout{5};
   // Of 10,000 pods with some labels each.
   static constexpr size_t kBodyBytesMax = 16 << 20;
@@ -51,12 +54,15 @@ class HistoryMetrics {
   };
 
   void AskNext(std::shared_ptr<Round> round);
-  void OnReply(const std::shared_ptr<Round>& round, const absl::StatusOr<HttpReply>& reply);
+  void OnReply(const std::string& ns, const absl::StatusOr<HttpReply>& reply, Used* used);
+  void Refused(const std::string& ns, int code);
+  void Failed(const std::string& ns, const std::string& why);
 
   KubeTransport& own_;
   Executor& executor_;
   const std::vector<std::string> namespaces_;
-  Clock::Time asks_from_{};
+  std::map<std::string, Clock::Time> asks_from_;  // Of the namespaces that are left alone.
+  std::set<std::string> failing_;
   bool refused_logged_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

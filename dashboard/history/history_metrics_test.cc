@@ -80,5 +80,46 @@ TEST_F(HistoryMetricsTest, AClusterThatMeasuresNothingIsLeftAlone) {
   EXPECT_EQ(told_, asked_);
 }
 
+// Symptom: one namespace that this account may not see ended the round, for all of them.
+TEST_F(HistoryMetricsTest, ANamespaceThatIsRefusedIsLeftAloneAndTheOthersAreAsked) {
+  for (const int code : {401, 403, 404}) {
+    HistoryMetrics metrics(transport_, executor_, {"ml", "vision"});
+    Fetch(metrics);
+    Reply(code);
+    Reply(200, kList);
+    EXPECT_THAT(used_, SizeIs(1)) << code;
+    Fetch(metrics);
+    ASSERT_EQ(transport_.waiting(), 1u) << code;
+    EXPECT_THAT(transport_.request().path, testing::HasSubstr("/namespaces/ml/pods?"));
+    Reply(200, kList);
+    EXPECT_THAT(used_, SizeIs(1)) << code;
+  }
+  EXPECT_EQ(told_, asked_);
+}
+
+// Symptom: a metrics-server that was overloaded was asked each second.
+TEST_F(HistoryMetricsTest, WhoFailsIsLeftAloneForAWhileWhichIsSaidOnce) {
+  HistoryMetrics metrics(transport_, executor_, {});
+  constexpr std::chrono::seconds half = std::chrono::seconds(HistoryMetrics::kFailedAgain) / 2;
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    Fetch(metrics);
+    if (i == 0) Reply(503);
+    if (i == 1) transport_.Reply(absl::DeadlineExceededError("no answer in 5 s"));
+    if (i == 2) transport_.Reply(absl::ResourceExhaustedError("more than 16 MiB"));
+    executor_.RunUntil(executor_.clock().Now() + half);
+    Fetch(metrics);
+    EXPECT_EQ(transport_.waiting(), 0u);
+    executor_.RunUntil(executor_.clock().Now() + half);
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, testing::HasSubstr("answers with 503"));
+  EXPECT_EQ(log.find("for a while"), log.rfind("for a while")) << log;
+  Fetch(metrics);
+  Reply(200, kList);
+  EXPECT_THAT(used_, SizeIs(1));
+  EXPECT_EQ(told_, asked_);
+}
+
 }  // namespace
 }  // namespace taas::dashboard

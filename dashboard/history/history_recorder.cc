@@ -77,6 +77,7 @@ void HistoryRecorder::OnOpened(std::vector<HistoryOpen> jobs) {
   settling_.clear();
   series_due_.clear();
   usage_due_.clear();
+  usage_.left.clear();
   from_file_ = std::move(jobs);
 }
 
@@ -372,10 +373,27 @@ void HistoryRecorder::WantUsage(const WatchedJob& job, const Pods& pods, Known* 
 
 // One question for all jobs that are due.
 void HistoryRecorder::AskUsage() {
-  if (usage_asked_) return;
+  KeepSomeUsage();
+  const Clock::Time now = executor_.clock().Now();
+  if (usage_asked_ || !usage_.left.empty() || now < usage_from_) return;
+  const std::vector<HistorySource::JobPtr> due = TakeUsageDue();
+  if (due.empty()) return;
+  usage_asked_ = true;
+  usage_from_ = now + kUsageAgain;
+  source_.fetch_usage(due, [this, alive = std::weak_ptr<bool>(alive_),
+                            due](const std::map<std::string, ReplicaUse>& used) {
+    if (alive.lock() == nullptr) return;
+    usage_asked_ = false;
+    const std::chrono::duration<double> at = executor_.clock().WallNow().time_since_epoch();
+    usage_ = {.left = due, .at = at.count(), .used = used};
+  });
+}
+
+// Those that have waited longest; each waits for its next turn.
+std::vector<HistorySource::JobPtr> HistoryRecorder::TakeUsageDue() {
   const Clock::Time now = executor_.clock().Now();
   std::vector<HistorySource::JobPtr> due;
-  while (!usage_due_.empty() && usage_due_.begin()->first <= now) {
+  while (due.size() < kUsageJobsMax && !usage_due_.empty() && usage_due_.begin()->first <= now) {
     const std::string uid = usage_due_.begin()->second;
     usage_due_.erase(usage_due_.begin());
     const auto found = known_.find(uid);
@@ -388,23 +406,22 @@ void HistoryRecorder::AskUsage() {
     usage_due_.emplace(now + UsageDelay(*job, executor_.clock().WallNow()), uid);
     due.push_back(std::move(job));
   }
-  if (due.empty()) return;
-  usage_asked_ = true;
-  source_.fetch_usage(due, [this, alive = std::weak_ptr<bool>(alive_),
-                            due](const std::map<std::string, ReplicaUse>& used) {
-    if (alive.lock() == nullptr) return;
-    usage_asked_ = false;
-    for (const auto& job : due) KeepUsage(*job, used);
-  });
+  return due;
 }
 
-void HistoryRecorder::KeepUsage(const WatchedJob& job,
-                                const std::map<std::string, ReplicaUse>& used) {
-  const std::chrono::duration<double> now = executor_.clock().WallNow().time_since_epoch();
-  HistoryUsage usage{.uid = job.meta.uid, .sample = {.at = now.count(), .replicas = {}}};
+// What was told of a job joins what the file has of it, on the disk's thread, as its curves do.
+void HistoryRecorder::KeepSomeUsage() {
+  for (size_t kept = 0; kept < kSeriesPerTick && !usage_.left.empty(); ++kept) {
+    KeepUsage(*usage_.left.back());
+    usage_.left.pop_back();
+  }
+}
+
+void HistoryRecorder::KeepUsage(const WatchedJob& job) {
+  HistoryUsage usage{.uid = job.meta.uid, .sample = {.at = usage_.at, .replicas = {}}};
   for (const auto& pod : source_.pods_of(job)) {
-    const auto found = used.find(pod->meta.uid);
-    if (found == used.end() || HasEnded(*pod)) continue;
+    const auto found = usage_.used.find(pod->meta.uid);
+    if (found == usage_.used.end() || HasEnded(*pod)) continue;
     usage.sample.replicas[ReplicaName(job, *pod)] = found->second;
   }
   if (!usage.sample.replicas.empty()) store_.Put(std::move(usage));

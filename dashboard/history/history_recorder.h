@@ -87,10 +87,15 @@ class HistoryRecorder {
   static constexpr std::chrono::seconds kSeriesEvery{60};
   // Asked for in one second: joining and packing a job's curves takes the disk's thread some 30 ms.
   static constexpr size_t kSeriesPerTick = 4;
-  // What its replicas use: often at first, since a first try is over in a minute, then once in a
-  // sixtieth of the time that it has run.
+  // What its replicas use: soon, since a first try is over in a minute, then once in a sixtieth of
+  // the time that it has run.
   static constexpr std::chrono::seconds kUsageFirst{5};
   static constexpr std::chrono::seconds kUsageEvery{60};
+  // Between two questions, whoever is due: a metrics-server measures every 15 s and would answer
+  // the same, for all pods of the cluster.
+  static constexpr std::chrono::seconds kUsageAgain{15};
+  // One answer is for as many jobs as are written until the next one, kSeriesPerTick in a tick.
+  static constexpr size_t kUsageJobsMax = kSeriesPerTick * (kUsageAgain / kTick);
   // After its end a job is looked at so many times again, this far apart: late events, pods that
   // are still being ended, what could not be read at once.
   static constexpr std::chrono::seconds kSettle{20};
@@ -138,6 +143,11 @@ class HistoryRecorder {
     Clock::Duration series_every = kSeriesFirst;
     bool usage_waits = false;  // For its turn in usage_due_.
   };
+  struct UsageAnswer {
+    std::vector<HistorySource::JobPtr> left;  // Not written yet.
+    double at = 0;
+    std::map<std::string, ReplicaUse> used;
+  };
 
   void OnOpened(std::vector<HistoryOpen> jobs);
   void Tick();
@@ -160,7 +170,9 @@ class HistoryRecorder {
   void AskSeries();
   void WantUsage(const WatchedJob& job, const Pods& pods, Known* known);
   void AskUsage();
-  void KeepUsage(const WatchedJob& job, const std::map<std::string, ReplicaUse>& used);
+  std::vector<HistorySource::JobPtr> TakeUsageDue();
+  void KeepSomeUsage();
+  void KeepUsage(const WatchedJob& job);
   void KeepLastPoints(const WatchedJob& job);
   void FetchFiles(const HistorySource::JobPtr& job, const Pods& pods);
   void FetchSeries(const HistorySource::JobPtr& job, Pods pods);
@@ -179,6 +191,8 @@ class HistoryRecorder {
   std::set<std::pair<Clock::Time, std::string>> series_due_;
   std::set<std::pair<Clock::Time, std::string>> usage_due_;
   bool usage_asked_ = false;  // The answer has not come.
+  Clock::Time usage_from_{};  // Before then nobody is asked.
+  UsageAnswer usage_;
   Clock::Time manifests_from_{};  // Before then none is asked for: they are refused.
   bool refused_logged_ = false;
   HistoryCalls manifest_calls_, series_calls_, tail_calls_;

@@ -22,8 +22,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// An API server that reviews access by a list: "ada list trainingjobs ml", "ada get pods/log ml";
-// everywhere is "*".
+// An API server that reviews access by a list: "ada list trainingjobs.taas.dev ml", "ada get
+// pods/log ml"; everywhere is "*".
 class FakeReviews : public KubeTransport {
  public:
   explicit FakeReviews(Executor& executor) : executor_(executor) {}
@@ -32,6 +32,8 @@ class FakeReviews : public KubeTransport {
     const json spec = json::parse(request.body)["spec"];
     const json& asked = spec["resourceAttributes"];
     std::string resource = asked["resource"];
+    const std::string group = asked.value("group", "");
+    if (!group.empty()) resource += "." + group;
     if (asked.contains("subresource")) resource += "/" + std::string(asked["subresource"]);
     const std::string ns = asked.value("namespace", "*");
     const std::string what = std::string(spec["user"]) + " " + std::string(asked["verb"]) + " " +
@@ -63,8 +65,10 @@ class HistoryRoutesTest : public testing::Test {
     routes_ = std::make_unique<HistoryRoutes>(
         HistoryRoutes::Context{.store = *store_, .access = access_});
     routes_->AddTo(&table_);
-    reviews_.allowed = {"ada list trainingjobs ml", "ada list trainingjobs vision",
-                        "bob list tfjobs ml", "root list trainingjobs *", "root list tfjobs *"};
+    reviews_.allowed = {
+        "ada list trainingjobs.taas.dev ml", "ada list trainingjobs.taas.dev vision",
+        "bob list tfjobs.kubeflow.org ml", "root list trainingjobs.taas.dev *",
+        "root list tfjobs.kubeflow.org *"};
   }
 
   struct NewJob {
@@ -150,14 +154,14 @@ TEST_F(HistoryRoutesTest, EachCallerHasTheRowsOfHerNamespacesAndKindsNewestFirst
 TEST_F(HistoryRoutesTest, ANamespaceThatHasOnlyHistoryIsAskedFor) {
   Put({.uid = "a", .ns = "vision"});
   EXPECT_THAT(Uids(Get("ada", {"history"})), ElementsAre("a"));
-  EXPECT_THAT(reviews_.asked_, Contains("ada list trainingjobs vision"));
+  EXPECT_THAT(reviews_.asked_, Contains("ada list trainingjobs.taas.dev vision"));
 }
 
 TEST_F(HistoryRoutesTest, OneNamespaceIsAskedForAlone) {
   Put({.uid = "a"});
   Put({.uid = "b", .ns = "vision"});
   EXPECT_THAT(Uids(Get("ada", {"history"}, {{"namespace", "vision"}})), ElementsAre("b"));
-  EXPECT_THAT(reviews_.asked_, Not(Contains("ada list trainingjobs ml")));
+  EXPECT_THAT(reviews_.asked_, Not(Contains("ada list trainingjobs.taas.dev ml")));
   EXPECT_THAT(Uids(Get("ada", {"history"}, {{"namespace", "never"}})), IsEmpty());
   EXPECT_THAT(Uids(Get("ada", {"history"}, {{"namespace", "secret"}})), IsEmpty());
 }
@@ -236,7 +240,8 @@ TEST_F(HistoryRoutesTest, AQuestionThatIsNoneIsRefusedWithASentence) {
 TEST_F(HistoryRoutesTest, ADetailHasEverythingForWhoMaySeeIt) {
   Put({.uid = "a"});
   store_->Put(HistoryGone{"a", Clock::WallTime(seconds(1'767'225'700)), true});
-  for (const char* right : {"list events", "get trainingjobs", "get pods/log", "list pods"}) {
+  for (const char* right : {"list events", "get trainingjobs.taas.dev", "get pods/log",
+                            "list pods.metrics.k8s.io"}) {
     reviews_.allowed.insert("ada " + std::string(right) + " ml");
   }
   executor_.RunUntil(executor_.clock().Now() + seconds(1));
@@ -273,6 +278,16 @@ TEST_F(HistoryRoutesTest, PartsThatACallerMayNotSeeAreLeftOutAndNamed) {
   answer = Get("ada", {"history", "a"});
   EXPECT_EQ(answer.body["withheld"], json({"manifest", "logs"}));
   EXPECT_EQ(answer.body["events"][0]["message"], "an event");
+}
+
+// What they use is read from metrics.k8s.io, and who may see pods may not always see that.
+TEST_F(HistoryRoutesTest, WhatReplicasUseNeedsTheRightToSeeMeasurements) {
+  Put({.uid = "a"});
+  reviews_.allowed.insert("ada list pods ml");
+  EXPECT_FALSE(Get("ada", {"history", "a"}).body.contains("usage"));
+  reviews_.allowed.insert("ada list pods.metrics.k8s.io ml");
+  executor_.RunUntil(executor_.clock().Now() + seconds(31));
+  EXPECT_TRUE(Get("ada", {"history", "a"}).body.contains("usage"));
 }
 
 TEST_F(HistoryRoutesTest, AJobOutOfSightIsAsOneThatIsNot) {

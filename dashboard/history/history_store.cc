@@ -1,6 +1,7 @@
 #include "dashboard/history/history_store.h"
 
 #include <utility>
+#include <variant>
 
 #include "dashboard/history/history_file.h"
 #include "dashboard/history/history_tables.h"
@@ -158,6 +159,12 @@ void HistoryStore::Damaged(const absl::Status& status) {
 }
 
 void HistoryStore::Put(HistoryChange change) {
+  // Each is a change of its own, for as long as the trouble lasts: what waits has no room for them
+  // beside what cannot be read again.
+  if (!trouble_.empty() && std::holds_alternative<HistoryUsage>(change)) {
+    ++lost_;
+    return;
+  }
   Waiting waiting;
   waiting.key = std::visit([](const auto& one) { return KeyOf(one); }, change);
   waiting.bytes =

@@ -64,7 +64,8 @@ class HistoryStore {
   // stop then. Once the other executor has stopped, from any thread.
   void Close(std::function<void()> closed);
 
-  // A later change of the same thing replaces one that waits.
+  // A later change of the same thing replaces one that waits. While nothing can be written, what
+  // replicas use is not kept.
   void Put(HistoryChange change);
 
   void Places(std::string ns, Done<std::vector<HistoryPlace>> done);

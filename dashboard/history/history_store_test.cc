@@ -187,6 +187,32 @@ TEST_F(HistoryStoreTest, WhileTheDiskIsAwayMemoryIsBoundedAndTheOldestGo) {
   EXPECT_EQ(uids.back(), "u169");
 }
 
+// Symptom: in some hours without a disk what replicas used had pushed out the jobs themselves.
+TEST_F(HistoryStoreTest, WhatReplicasUsePushesNothingOutWhileNothingCanBeWritten) {
+  ASSERT_THAT(files_.MakeDirs(path()), IsOk());
+  Start();
+  store_->Put(JobOf("u1"));
+  RunFor(seconds(1));
+  const size_t before = store_->waiting_bytes();
+  HistoryUsage usage{.uid = "u1", .sample = {}};
+  for (int i = 0; i < 1'000; ++i) usage.sample.replicas[std::to_string(i)] = {.cpu = 1};
+  for (int i = 0; i < 300; ++i) {
+    usage.sample.at = i;
+    store_->Put(usage);
+  }
+  EXPECT_EQ(store_->waiting_bytes(), before);
+  ASSERT_THAT(files_.RemoveAll(path()), IsOk());
+  RunFor(HistoryStore::kRetry * 2);
+  EXPECT_THAT(*Uids(), ElementsAre("u1"));
+  usage.sample.at = 1'000;
+  store_->Put(usage);
+  RunFor(seconds(1));
+  std::string used;
+  store_->Usage("u1", [&](const auto& read) { used = read.value_or(""); });
+  RunFor(seconds(1));
+  EXPECT_THAT(used, HasSubstr("1000"));
+}
+
 // The middle of the file is overwritten while nobody has it open.
 TEST_F(HistoryStoreTest, AFileThatIsDamagedInsideIsPutAsideAndBegunAnew) {
   Start();

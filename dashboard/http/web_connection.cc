@@ -37,12 +37,18 @@ constexpr size_t kDiscardBytesMax = 64 << 20;
 // What waits for the client of a stream goes out in chunks of so many texts.
 constexpr size_t kTextsPerChunk = 64;
 
+// Such a value could end its line and begin another header, or the body.
+bool HasControls(std::string_view value) {
+  return std::any_of(value.begin(), value.end(),
+                     [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; });
+}
+
 std::string HeadOf(const WebResponse& response, bool keep_alive) {
   const auto reason = http::obsolete_reason(static_cast<http::status>(response.code));
   std::string head = "HTTP/1.1 " + std::to_string(response.code) + " " + std::string(reason) +
                      "\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n";
   const auto add = [&head](std::string_view name, std::string_view value) {
-    head.append(name).append(": ").append(value).append("\r\n");
+    if (!HasControls(value)) head.append(name).append(": ").append(value).append("\r\n");
   };
   if (!response.content_type.empty()) add("Content-Type", response.content_type);
   if (!response.content_encoding.empty()) add("Content-Encoding", response.content_encoding);
@@ -68,6 +74,7 @@ class Sink : public StreamSink {
       : connection_(std::move(connection)), budget_(std::move(budget)), stream_(stream) {}
   bool Write(SharedText chunk) override;
   void End() override;
+  void Abort() override;
   size_t unsent() const override { return budget_->unsent(stream_); }
 
  private:
@@ -155,6 +162,7 @@ class Connection : public WebConnection, public std::enable_shared_from_this<Con
   void OnStreamHead(Error error);
   void WatchForEnd();
   void WriteNext();
+  void OnChunkSent(Error error);
   void TellClosed();
 
   const std::shared_ptr<ConnectionsShared> shared_;  // First: gone after all that runs on it.
@@ -181,8 +189,9 @@ class Connection : public WebConnection, public std::enable_shared_from_this<Con
   std::shared_ptr<Sink> sink_;
   std::deque<SharedText> unsent_;
   std::vector<SharedText> sending_;
+  bool chunked_ = true;  // Else the head says how long it is.
   bool writing_ = false;
-  bool ending_ = false;  // The last chunk follows what is unsent.
+  bool ending_ = false;  // The end follows what is unsent: with chunks, the last one.
   char byte_ = 0;
 };
 
@@ -204,6 +213,12 @@ void Sink::End() {
   const auto connection = connection_.lock();
   if (connection == nullptr || !open_.exchange(false)) return;
   asio::post(connection->executor(), [connection] { connection->EndStream(); });
+}
+
+void Sink::Abort() {
+  const auto connection = connection_.lock();
+  if (connection == nullptr || !open_.exchange(false)) return;
+  asio::post(connection->executor(), [connection] { connection->CloseNow(); });
 }
 
 void Answer::Give(WebResponse response) {
@@ -424,7 +439,11 @@ void Connection::Discard() {
 
 void Connection::StartStream(WebResponse response) {
   keep_alive_ = false;
-  head_ = HeadOf(response, false) + "Transfer-Encoding: chunked\r\n\r\n";
+  chunked_ = !response.stream.bytes.has_value();
+  head_ = HeadOf(response, false) +
+          (chunked_ ? "Transfer-Encoding: chunked"
+                    : "Content-Length: " + std::to_string(*response.stream.bytes)) +
+          "\r\n\r\n";
   calls_ = std::move(response.stream);
   stream_.expires_after(shared_->options.write_timeout);
   writing_ = true;
@@ -462,6 +481,7 @@ void Connection::WatchForEnd() {
 void Connection::WriteNext() {
   if (writing_ || closed_) return;
   if (unsent_.empty() && !ending_) return;
+  if (unsent_.empty() && !chunked_) return CloseNow();
   writing_ = true;
   stream_.expires_after(shared_->options.write_timeout);
   if (unsent_.empty()) {
@@ -475,15 +495,18 @@ void Connection::WriteNext() {
     unsent_.pop_front();
     buffers.push_back(asio::buffer(*sending_.back()));
   }
-  asio::async_write(stream_, http::make_chunk(std::move(buffers)),
-                    [self = shared_from_this()](Error error, size_t) {
-                      self->writing_ = false;
-                      self->shared_->unsent->Sent(self->sink_->stream_, self->sending_.size());
-                      self->sending_.clear();
-                      if (error) return self->CloseNow();
-                      self->stream_.expires_never();
-                      self->WriteNext();
-                    });
+  auto sent = [self = shared_from_this()](Error error, size_t) { self->OnChunkSent(error); };
+  if (!chunked_) return asio::async_write(stream_, std::move(buffers), std::move(sent));
+  asio::async_write(stream_, http::make_chunk(std::move(buffers)), std::move(sent));
+}
+
+void Connection::OnChunkSent(Error error) {
+  writing_ = false;
+  shared_->unsent->Sent(sink_->stream_, sending_.size());
+  sending_.clear();
+  if (error) return CloseNow();
+  stream_.expires_never();
+  WriteNext();
 }
 
 void Connection::TellClosed() {

@@ -10,9 +10,11 @@
 #ifndef DASHBOARD_HTTP_WEB_MESSAGE_H_
 #define DASHBOARD_HTTP_WEB_MESSAGE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,6 +58,8 @@ class StreamSink {
   virtual bool Write(SharedText chunk) = 0;
   // After what was written. Idempotent.
   virtual void End() = 0;
+  // At once, and so that the client sees that something is missing. Idempotent.
+  virtual void Abort() = 0;
   // Bytes that the client has not taken yet.
   virtual size_t unsent() const = 0;
 };
@@ -65,6 +69,8 @@ class StreamSink {
 struct StreamCalls {
   std::function<void(std::shared_ptr<StreamSink>)> opened;
   std::function<void()> closed;
+  // All that will be written until End. Nothing: it is not known, and the answer has chunks.
+  std::optional<uint64_t> bytes = std::nullopt;
 };
 
 struct WebResponse {
@@ -72,6 +78,7 @@ struct WebResponse {
   std::string content_type = "application/json";
   SharedText body;
   std::string content_encoding;  // The body already is in it; empty: the server may compress.
+  // One with control characters in its value is not sent.
   std::vector<std::pair<std::string, std::string>> headers;
   StreamCalls stream;  // With `opened`: the body comes from there.
   // To somebody whose token is good: her connection is kept longer, and not dropped for others'.

@@ -279,6 +279,59 @@ TEST_F(WebServerTest, AStreamBringsEachTextAsItComesAndItsEnd) {
   EXPECT_FALSE(sink->Write(Shared("three\n")));
 }
 
+// Symptom: a download that broke off ended like a whole one.
+TEST_F(WebServerTest, AStreamThatBreaksOffDoesNotLookLikeAWholeOne) {
+  for (const bool aborted : {false, true}) {
+    std::promise<std::shared_ptr<StreamSink>> opened;
+    std::promise<void> closed;
+    const auto server = Serve([&](WebRequest, WebRespond respond) {
+      respond({.stream = {.opened = [&](auto sink) { opened.set_value(sink); },
+                          .closed = [&] { closed.set_value(); }}});
+    });
+    Client client(port_);
+    client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const std::shared_ptr<StreamSink> sink = opened.get_future().get();
+    EXPECT_TRUE(sink->Write(Shared("one\n")));
+    std::string answer = client.Read("one\n");
+    aborted ? sink->Abort() : sink->End();
+    answer += client.Read();
+    EXPECT_EQ(answer.find("\r\n0\r\n") == std::string::npos, aborted) << answer;
+    EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
+    EXPECT_FALSE(sink->Write(Shared("two\n")));
+    sink->End();
+  }
+}
+
+TEST_F(WebServerTest, AStreamOfKnownLengthSaysIt) {
+  const auto server = Serve([&](WebRequest, WebRespond respond) {
+    respond({.stream = {.opened =
+                            [](const auto& sink) {
+                              sink->Write(Shared("one\n"));
+                              sink->Write(Shared("two\n"));
+                              sink->End();
+                            },
+                        .closed = nullptr,
+                        .bytes = 8}});
+  });
+  const std::string answer = Get("/");
+  EXPECT_THAT(answer, HasSubstr("Content-Length: 8\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\n\r\none\ntwo\n"));
+  EXPECT_THAT(answer, testing::Not(HasSubstr("chunked")));
+}
+
+// Symptom: a file's name with CR LF in it put a header of its writer's into the answer.
+TEST_F(WebServerTest, AHeaderThatWouldEndItsLineIsNotSent) {
+  const auto server = Serve([&](WebRequest, WebRespond respond) {
+    respond({.body = Shared("well"),
+             .headers = {{"X-Odd", "a\r\nX-Forged: b"}, {"X-Tab", "a\tb"}, {"X-Nul", {'\0', 1}}}});
+  });
+  const std::string answer = Get("/");
+  EXPECT_THAT(answer, HasSubstr("well"));
+  EXPECT_THAT(answer, HasSubstr("X-Tab: a\tb\r\n"));
+  EXPECT_THAT(answer, testing::Not(HasSubstr("X-Forged")));
+  EXPECT_THAT(answer, testing::Not(HasSubstr("X-Nul")));
+}
+
 TEST_F(WebServerTest, AStreamWhoseClientGoesIsClosed) {
   std::promise<void> closed;
   std::promise<void> opened;

@@ -80,6 +80,7 @@ class FakeSink : public StreamSink {
  public:
   bool Write(SharedText chunk) override;
   void End() override { ended = true; }
+  void Abort() override { aborted = true; }
   size_t unsent() const override { return unsent_; }
 
   void Take(size_t bytes) { unsent_ -= std::min(bytes, unsent_); }
@@ -89,6 +90,7 @@ class FakeSink : public StreamSink {
   bool slow = false;  // Takes nothing by itself.
   bool gone = false;
   bool ended = false;
+  bool aborted = false;
 
  private:
   size_t unsent_ = 0;

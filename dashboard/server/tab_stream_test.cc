@@ -31,6 +31,7 @@ class Page : public StreamSink {
     return !ended;
   }
   void End() override { ended = true; }
+  void Abort() override { ended = true; }
   size_t unsent() const override { return 0; }
 
   // The data of the last event of this name; null: there is none.

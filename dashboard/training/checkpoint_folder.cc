@@ -32,11 +32,34 @@ std::optional<FileName> ReadName(std::string_view name) {
   const char* const end = name.data() + name.size();
   const auto [rest, error] = std::from_chars(name.data(), end, read.step);
   if (error != std::errc() || read.step < 0 || rest == end || *rest != '.') return std::nullopt;
+  // "007" and "-0" are other files than the checkpoints of steps 7 and 0.
+  if (std::to_string(read.step) != std::string_view(name.data(), rest)) return std::nullopt;
   read.rest = name.substr(static_cast<size_t>(rest - name.data()) + 1);
   return read;
 }
 
+bool TakePrefix(std::string_view prefix, std::string_view* text) {
+  if (!text->starts_with(prefix)) return false;
+  text->remove_prefix(prefix.size());
+  return true;
+}
+bool TakeShardNumber(std::string_view* text) {
+  constexpr size_t kDigits = 5;
+  if (text->size() < kDigits) return false;
+  for (const char c : text->substr(0, kDigits)) {
+    if (c < '0' || c > '9') return false;
+  }
+  text->remove_prefix(kDigits);
+  return true;
+}
+
 }  // namespace
+
+bool IsCheckpointPart(std::string_view part) {
+  if (part == "index") return true;
+  return TakePrefix("data-", &part) && TakeShardNumber(&part) && TakePrefix("-of-", &part) &&
+         TakeShardNumber(&part) && part.empty();
+}
 
 absl::StatusOr<std::vector<SavedCheckpoint>> ListCheckpointFolder(const std::string& top,
                                                                   const std::string& below) {

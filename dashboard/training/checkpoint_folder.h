@@ -11,6 +11,7 @@
 #define DASHBOARD_TRAINING_CHECKPOINT_FOLDER_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,9 @@ namespace taas::dashboard {
 // empty: the top itself.
 absl::StatusOr<std::vector<SavedCheckpoint>> ListCheckpointFolder(const std::string& top,
                                                                   const std::string& below);
+
+// "index" and "data-00000-of-00001": what stands behind the step in a checkpoint's file's name.
+bool IsCheckpointPart(std::string_view part);
 
 }  // namespace taas::dashboard
 

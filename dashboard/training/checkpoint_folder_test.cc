@@ -63,6 +63,7 @@ TEST_F(CheckpointFolderTest, TheNewestComesFirstWithTheBytesOfAllItsFiles) {
 TEST_F(CheckpointFolderTest, WhatIsNoWholeCheckpointIsLeftOut) {
   Put("model.ckpt-5.data-00000-of-00001", 1);
   for (const char* name : {"model.ckpt-.index", "model.ckpt-5", "model.ckpt--7.index",
+                           "model.ckpt-007.index", "model.ckpt--0.index", "model.ckpt-+7.index",
                            "model.ckpt-99999999999999999999.index", "x.ckpt-5.index"}) {
     Put(name, 1);
   }
@@ -76,6 +77,17 @@ TEST_F(CheckpointFolderTest, OfManyTheNewestAreListed) {
   ASSERT_THAT(list, SizeIs(CheckpointReader::kCheckpointsMax));
   EXPECT_EQ(list.front().step, 30);
   EXPECT_EQ(list.back().step, 21);
+}
+
+TEST(CheckpointPartTest, IsTheIndexOrAShardAndNothingElse) {
+  for (const char* part : {"index", "data-00000-of-00001", "data-00012-of-12345"}) {
+    EXPECT_TRUE(IsCheckpointPart(part)) << part;
+  }
+  for (const char* part : {"", "meta", "index ", "index.tempstate1", "data-", "data-0-of-1",
+                           "data-00000-of-00001x", "data-0000a-of-00001", "data-00000of-00001",
+                           "x\"\r\nX: y"}) {
+    EXPECT_FALSE(IsCheckpointPart(part)) << part;
+  }
 }
 
 // Who writes into a volume could have any folder of the machine listed.

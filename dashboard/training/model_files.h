@@ -1,19 +1,21 @@
-// The files of a trained model in folders of this machine, opened: what the job exported, else its
-// newest checkpoint.
+// The files of a trained model in folders of this machine: what the job exported, else its newest
+// checkpoint.
 //
 // Only names that an export or a checkpoint has are looked for, and no link is followed: a manifest
-// may name any directory of its volume.
+// may name any directory of its volume. None is opened to say which there are; each is when its
+// turn comes, and has to be the one that was seen.
 //
-// Ownership: owns its descriptors. Threads: any; may wait for the disk. Errors: NotFound: there is
-// neither; the system's, naming the path.
+// Ownership: ModelBytes owns one descriptor. Threads: any; may wait for the disk. Errors: NotFound:
+// there is neither; DataLoss: it was changed while it was read; the system's, naming the path.
 //
-//   ASSIGN_OR_RETURN(ModelFiles model, OpenModelFiles(places));
+//   ASSIGN_OR_RETURN(ModelFiles model, FindModelFiles(places));
 //   ModelBytes bytes(std::move(model), "mnist");
 //   while (true) { ASSIGN_OR_RETURN(const std::string some, bytes.Next(kChunk)); … }
 
 #ifndef DASHBOARD_TRAINING_MODEL_FILES_H_
 #define DASHBOARD_TRAINING_MODEL_FILES_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,15 +38,17 @@ struct ModelPlaces {
   std::optional<FolderPlace> exported;
   bool saved_model = false;  // What was exported; else safetensors.
   std::optional<FolderPlace> checkpoints;
+  // What was written before is another run's, which had the same volume; since 1970.
+  std::chrono::nanoseconds since{0};
 };
 
 struct ModelFiles {
   enum class Kind { kSafetensors, kSavedModel, kCheckpoint };
   struct Member {
     std::string name;  // "variables/variables.index"
-    uint64_t bytes = 0;
-    int64_t modified_s = 0;
-    OpenFile file;
+    FolderPlace folder;
+    std::string file;  // In the folder: "variables.index"
+    FileIdentity seen;
   };
   Kind kind = Kind::kCheckpoint;
   std::vector<Member> members;  // One at least.
@@ -53,7 +57,7 @@ struct ModelFiles {
   bool tar() const { return members.size() > 1; }
 };
 
-absl::StatusOr<ModelFiles> OpenModelFiles(const ModelPlaces& places);
+absl::StatusOr<ModelFiles> FindModelFiles(const ModelPlaces& places);
 
 // What is sent of it, in order, and no more of it in the memory than is asked for.
 class ModelBytes {
@@ -63,16 +67,18 @@ class ModelBytes {
       : files_(std::move(files)), folder_(std::move(folder)) {}
 
   uint64_t total() const;
-  // `most` bytes at most; "": that was all. A file that has become shorter is an error: what was
-  // sent then has no end that a reader would take for one.
+  // `most` bytes at most; "": that was all. A file that was replaced or has become shorter is an
+  // error: what was sent then has no end that a reader would take for one.
   absl::StatusOr<std::string> Next(size_t most);
 
  private:
+  absl::Status OpenNow(const ModelFiles::Member& member);
   absl::StatusOr<std::string> Part(const ModelFiles::Member& member, size_t most);
 
   ModelFiles files_;
   const std::string folder_;
   size_t member_ = 0;
+  std::optional<OpenFile> file_;  // Of the member, from its first byte on.
   uint64_t at_ = 0;      // In the member.
   bool headed_ = false;  // Its header was sent.
   bool ended_ = false;

@@ -1,11 +1,15 @@
 #include "dashboard/training/model_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "dashboard/training/tar_header.h"
@@ -39,7 +43,7 @@ class ModelFilesTest : public testing::Test {
   }
   FolderPlace In(const std::string& below) const { return {.top = top_, .below = below}; }
   ModelFiles Open(const ModelPlaces& places) {
-    auto model = OpenModelFiles(places);
+    auto model = FindModelFiles(places);
     EXPECT_THAT(model, IsOk());
     return model.ok() ? *std::move(model) : ModelFiles();
   }
@@ -125,40 +129,112 @@ TEST_F(ModelFilesTest, WithoutAnExportItIsTheNewestCheckpointAndNothingElse) {
 }
 
 TEST_F(ModelFilesTest, WhereThereIsNoneItIsSaidWhy) {
-  EXPECT_THAT(OpenModelFiles({}).status().message(), HasSubstr("keeps no model"));
+  EXPECT_THAT(FindModelFiles({}).status().message(), HasSubstr("keeps no model"));
   ASSERT_THAT(files_.MakeDirs(top_ + "/ckpt"), IsOk());
-  EXPECT_THAT(OpenModelFiles({.checkpoints = In("ckpt")}).status().message(),
+  EXPECT_THAT(FindModelFiles({.checkpoints = In("ckpt")}).status().message(),
               HasSubstr("has no checkpoint"));
-  EXPECT_THAT(OpenModelFiles({.exported = In("x")}).status().message(), HasSubstr(top_ + "/x"));
+  EXPECT_THAT(FindModelFiles({.exported = In("x")}).status().message(), HasSubstr(top_ + "/x"));
+}
+
+// Symptom: of a job that was deleted and made anew on the same volume, and failed soon, the page
+// offered what the one before it had exported.
+TEST_F(ModelFilesTest, WhatIsOlderThanTheJobIsAnotherRuns) {
+  Put("export/model.safetensors", "of before");
+  PutCheckpoint(9);
+  const timespec before[2] = {{1'000, 0}, {1'000, 0}}, after[2] = {{3'000, 0}, {3'000, 0}};
+  const auto touch = [this](const std::string& name, const timespec* times) {
+    ASSERT_EQ(utimensat(AT_FDCWD, (top_ + "/" + name).c_str(), times, 0), 0);
+  };
+  const ModelPlaces places{.exported = In("export"),
+                           .checkpoints = In("ckpt"),
+                           .since = std::chrono::seconds(2'000)};
+  EXPECT_EQ(Open(places).kind, ModelFiles::Kind::kSafetensors);
+  touch("export/model.safetensors", before);
+  EXPECT_EQ(Open(places).kind, ModelFiles::Kind::kCheckpoint);
+  touch("ckpt/model.ckpt-9.index", before);
+  EXPECT_THAT(FindModelFiles(places).status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("another one wrote it")));
+  touch("ckpt/model.ckpt-9.index", after);
+  EXPECT_EQ(Open(places).kind, ModelFiles::Kind::kCheckpoint);
 }
 
 // Whoever writes into a volume could have any file of the machine sent.
 TEST_F(ModelFilesTest, NoLinkIsFollowedAndNothingOutOfTheVolumeIsSent) {
   Put("secret", "secret");
   PutCheckpoint(5);
-  ASSERT_EQ(symlink((top_ + "/secret").c_str(), (top_ + "/ckpt/model.ckpt-5.extra").c_str()), 0);
-  EXPECT_FALSE(OpenModelFiles({.checkpoints = In("ckpt")}).ok());
+  const std::string link = top_ + "/ckpt/model.ckpt-5.data-00001-of-00002";
+  ASSERT_EQ(symlink((top_ + "/secret").c_str(), link.c_str()), 0);
+  EXPECT_FALSE(FindModelFiles({.checkpoints = In("ckpt")}).ok());
   ASSERT_THAT(files_.MakeDirs(top_ + "/export/variables"), IsOk());
   Put("export/saved_model.pb", "graph");
   ASSERT_EQ(symlink((top_ + "/secret").c_str(),
                     (top_ + "/export/variables/variables.index").c_str()),
             0);
-  EXPECT_FALSE(OpenModelFiles({.exported = In("export"), .saved_model = true}).ok());
+  EXPECT_FALSE(FindModelFiles({.exported = In("export"), .saved_model = true}).ok());
   ASSERT_EQ(symlink(top_.c_str(), (top_ + "/ckpt/up").c_str()), 0);
   Put("model.safetensors", "of another");
   for (const char* below : {"ckpt/up", "ckpt/..", "ckpt/../model.safetensors"}) {
-    EXPECT_FALSE(OpenModelFiles({.exported = In(below)}).ok()) << below;
+    EXPECT_FALSE(FindModelFiles({.exported = In(below)}).ok()) << below;
   }
   ASSERT_EQ(mkfifo((top_ + "/ckpt/model.safetensors").c_str(), 0600), 0);
-  EXPECT_FALSE(OpenModelFiles({.exported = In("ckpt")}).ok()) << "a pipe would never end";
+  EXPECT_FALSE(FindModelFiles({.exported = In("ckpt")}).ok()) << "a pipe would never end";
 }
 
 TEST_F(ModelFilesTest, AFileThatBecomesShorterMeanwhileIsNoWholeAnswer) {
   PutCheckpoint(5);
   ModelBytes bytes(Open({.checkpoints = In("ckpt")}), "mnist");
+  ASSERT_THAT(bytes.Next(100), IsOk()) << "its header";
   ASSERT_THAT(bytes.Next(100), IsOk());
   ASSERT_EQ(truncate((top_ + "/ckpt/model.ckpt-5.data-00000-of-00001").c_str(), 10), 0);
   EXPECT_THAT(bytes.Next(100).status().message(), HasSubstr("became shorter"));
+}
+
+TEST_F(ModelFilesTest, AFileThatIsReplacedBeforeItsTurnIsNotTakenForTheOneThatWasSeen) {
+  PutCheckpoint(5);
+  for (const bool same_size : {false, true}) {
+    ModelBytes bytes(Open({.checkpoints = In("ckpt")}), "mnist");
+    ASSERT_THAT(bytes.Next(1'000), IsOk());
+    ASSERT_THAT(bytes.Next(1'000), IsOk());
+    Put("ckpt/model.ckpt-5.index", same_size ? "other" : "longer than it was");
+    absl::StatusOr<std::string> some = bytes.Next(1'000);
+    while (some.ok() && !some->empty()) some = bytes.Next(1'000);
+    EXPECT_THAT(some.status().message(), HasSubstr("was changed since")) << same_size;
+    Put("ckpt/model.ckpt-5.index", "index");
+  }
+}
+
+// Symptom: `model.ckpt-007.index` counted as the checkpoint of step 7, of which there were no
+// files, and the process died of a model without members.
+TEST_F(ModelFilesTest, OddlyNamedFilesAreNoModel) {
+  for (const char* name : {"ckpt/model.ckpt-007.index", "ckpt/model.ckpt--0.index",
+                           "ckpt/model.ckpt-8.x\"\r\nX: y", "ckpt/model.ckpt-8.index\r\nX: y"}) {
+    Put(name, "odd");
+  }
+  EXPECT_THAT(FindModelFiles({.checkpoints = In("ckpt")}).status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("has no checkpoint")));
+  PutCheckpoint(8);
+  Put("ckpt/model.ckpt-8.meta", "a graph");
+  EXPECT_THAT(NamesOf(Open({.checkpoints = In("ckpt")})),
+              ElementsAre("model.ckpt-8.data-00000-of-00001", "model.ckpt-8.index"));
+}
+
+// Symptom: each download kept all its files open, and to tell a model's size opened them, too.
+TEST_F(ModelFilesTest, ADownloadHasOneFileOpenAndAQuestionNone) {
+  const auto open = [] {
+    const auto fds = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::distance(begin(fds), end(fds));
+  };
+  PutCheckpoint(5);
+  for (int i = 1; i < 20; ++i) {
+    Put("ckpt/model.ckpt-5.data-000" + std::to_string(10 + i) + "-of-00030", "more");
+  }
+  const auto before = open();
+  ModelBytes bytes(Open({.checkpoints = In("ckpt")}), "mnist");
+  EXPECT_EQ(open(), before);
+  for (auto some = bytes.Next(100); some.ok() && !some->empty(); some = bytes.Next(100)) {
+    EXPECT_LE(open(), before + 1);
+  }
+  EXPECT_EQ(open(), before);
 }
 
 TEST(TarHeaderTest, SizesFromEightGibibytesOnAreBinary) {

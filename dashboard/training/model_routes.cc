@@ -32,7 +32,7 @@ void ReadSome(const DownloadPtr& download) {
     if (!some.ok()) {
       Log(LogLevel::kError, "a download of a model broke off",
           {{"why", std::string(some.status().message())}});
-      return sink.End();
+      return sink.Abort();
     }
     if (some->empty()) return sink.End();
     sent += some->size();
@@ -46,26 +46,27 @@ void ReadSome(const DownloadPtr& download) {
 void ModelRoutes::AddTo(RouteTable* table) {
   table->Add("GET", "jobs/*/*/*/model", [this](ApiCall call) {
     WithJob(context_.board, context_.access, std::move(call),
-            [this](const ApiCall& call, const ClusterCache::JobPtr& job) {
-              context_.source.Open(*job, [this, call](const auto& model) {
-                if (absl::IsFailedPrecondition(model.status())) {
-                  return call.respond(ProblemResponse(409, "Conflict",
-                                                      std::string(model.status().message())));
-                }
-                if (!model.ok()) return call.respond(ProblemResponse(model.status()));
-                Send(call, *model);
-              });
-            });
+            [this](const ApiCall& call, const ClusterCache::JobPtr& job) { Find(call, job); });
   });
 }
 
-void ModelRoutes::Send(const ApiCall& call, const ModelDownload& model) {
+void ModelRoutes::Find(const ApiCall& call, const ClusterCache::JobPtr& job) {
   if (open_ >= kDownloadsMax) {
     return call.respond(ProblemResponse(
         429, "TooManyRequests",
         "download a model: too many are being downloaded at once; try again when one has ended"));
   }
   ++open_;
+  context_.source.Find(*job, [this, call](const absl::StatusOr<ModelDownload>& model) {
+    if (model.ok()) return Send(call, *model);
+    --open_;
+    const std::string why(model.status().message());
+    call.respond(absl::IsFailedPrecondition(model.status()) ? ProblemResponse(409, "Conflict", why)
+                                                            : ProblemResponse(model.status()));
+  });
+}
+
+void ModelRoutes::Send(const ApiCall& call, const ModelDownload& model) {
   WebResponse response{.content_type = "application/octet-stream"};
   response.headers = {{"Cache-Control", "no-store"},
                       {"X-Accel-Buffering", "no"},
@@ -76,6 +77,7 @@ void ModelRoutes::Send(const ApiCall& call, const ModelDownload& model) {
         std::make_shared<Download>(Download{executor, disk, bytes, std::move(sink)});
     disk.Post([download] { ReadSome(download); });
   };
+  response.stream.bytes = model.bytes->total();
   response.stream.closed = [this, alive = std::weak_ptr<bool>(alive_),
                             &executor = context_.executor] {
     executor.Post([this, alive] {

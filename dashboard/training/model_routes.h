@@ -1,8 +1,7 @@
 // GET api/jobs/NS/PLURAL/NAME/model: the trained model of a job that is over, as one file.
 //
 // It is read on the disk's executor and sent as fast as the client takes it: of each download some
-// kUnsentMax are in the memory. One that breaks off has no end: of a tar the last blocks are
-// missing, of safetensors tensors that its head names.
+// kUnsentMax are in the memory. The head says how long it is, and one that breaks off is shorter.
 //
 // Ownership: what is given at construction outlives it, but for the executors, which outlive the
 // streams too. Threads: the executor's only. Errors: answers with a Problem.
@@ -27,7 +26,7 @@ namespace taas::dashboard {
 
 class ModelRoutes {
  public:
-  // At one time; each keeps its files open.
+  // At one time; each has a file open and waits for the disk.
   static constexpr size_t kDownloadsMax = 8;
   static constexpr size_t kChunkBytes = 256 << 10;
   static constexpr size_t kUnsentMax = 1 << 20;
@@ -48,10 +47,11 @@ class ModelRoutes {
   void AddTo(RouteTable* table);
 
  private:
+  void Find(const ApiCall& call, const ClusterCache::JobPtr& job);
   void Send(const ApiCall& call, const ModelDownload& model);
 
   const Context context_;
-  size_t open_ = 0;
+  size_t open_ = 0;  // Those whose files are being looked for count, too.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

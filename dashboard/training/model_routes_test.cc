@@ -1,5 +1,7 @@
 #include "dashboard/training/model_routes.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -23,19 +25,21 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-std::string JobText(const std::string& state) {
+std::string JobText(const std::string& state, const std::string& start) {
   return R"({"metadata":{"namespace":"ns","name":"j","uid":"uj","resourceVersion":"3"},
       "spec":{"roles":{"worker":{"replicas":1}},
               "trainer":{"checkpoint":{"dir":"/out/ckpt"},
                          "export":{"dir":"/out/export","format":"safetensors"}},
               "volumes":[{"name":"out","mountPath":"/out",
                           "source":{"persistentVolumeClaim":{"claimName":"j-out"}}}]},
-      "status":{"state":")" + state + R"("}})";
+      "status":{"startTime":")" + start + R"(","state":")" + state + R"("}})";
 }
 
 class ModelRoutesTest : public testing::Test {
  protected:
-  explicit ModelRoutesTest(const std::string& state = "Succeeded") : job_(JobText(state)) {
+  explicit ModelRoutesTest(const std::string& state = "Succeeded",
+                           const std::string& start = "2020-01-01T00:00:00Z")
+      : job_(JobText(state, start)) {
     EXPECT_NE(mkdtemp(top_.data()), nullptr);
     board_.Start();
     AnswerAll();
@@ -137,6 +141,9 @@ TEST_F(ModelRoutesTest, AClientThatGoesAwayEndsItAndMakesRoomForTheNext) {
   const WebResponse refused = Get();
   EXPECT_EQ(refused.code, 429);
   EXPECT_THAT(*refused.body, HasSubstr("try again"));
+  ASSERT_THAT(files_.RemoveAll(top_ + "/ckpt"), IsOk());
+  EXPECT_EQ(Get().code, 429) << "its files are not even looked for";
+  Put("ckpt/model.ckpt-3.index", "index");
   auto sink = std::make_shared<FakeSink>();
   sink->gone = true;
   open[0].stream.opened(sink);
@@ -144,6 +151,27 @@ TEST_F(ModelRoutesTest, AClientThatGoesAwayEndsItAndMakesRoomForTheNext) {
   open[0].stream.closed();
   Run();
   EXPECT_EQ(Get().code, 200);
+}
+
+// Symptom: the browser took what had come for the whole model.
+TEST_F(ModelRoutesTest, OneThatCannotBeReadToItsEndBreaksOff) {
+  Put("export/model.safetensors", std::string(5'000'000, 't'));
+  const WebResponse response = Get();
+  EXPECT_EQ(response.stream.bytes, 5'000'000u);
+  auto sink = std::make_shared<FakeSink>();
+  sink->slow = true;
+  response.stream.opened(sink);
+  Run(1s);
+  ASSERT_EQ(truncate((top_ + "/export/model.safetensors").c_str(), 100), 0);
+  sink->slow = false;
+  sink->Take(5'000'000);
+  Run(1s);
+  EXPECT_TRUE(sink->aborted);
+  EXPECT_FALSE(sink->ended);
+}
+
+TEST_F(ModelRoutesTest, WhatWasRefusedTakesNoPlace) {
+  for (size_t i = 0; i <= ModelRoutes::kDownloadsMax; ++i) EXPECT_EQ(Get().code, 404);
 }
 
 TEST_F(ModelRoutesTest, WhoMayNotSeeTheJobHearsThatThereIsNone) {
@@ -159,6 +187,32 @@ TEST_F(ModelRoutesTest, WhereTheVolumeCannotBeSeenItIsSaidWhatToDo) {
   const WebResponse response = Get();
   EXPECT_EQ(response.code, 404);
   EXPECT_THAT(*response.body, HasSubstr("download the model of job trainingjobs/ns/j"));
+}
+
+class FailedJobTest : public ModelRoutesTest {
+ protected:
+  FailedJobTest() : ModelRoutesTest("Failed") {}
+};
+
+TEST_F(FailedJobTest, WhatLiesInThePlaceOfItsExportIsNotItsOwn) {
+  Put("export/model.safetensors", "of another run");
+  EXPECT_EQ(Get().code, 404);
+  Put("ckpt/model.ckpt-3.index", "index");
+  EXPECT_THAT(Get().headers, Contains(Pair("Content-Disposition",
+                                           "attachment; filename=\"model.ckpt-3.index\"")));
+}
+
+class LateJobTest : public ModelRoutesTest {
+ protected:
+  LateJobTest() : ModelRoutesTest("Succeeded", "2200-01-01T00:00:00Z") {}
+};
+
+TEST_F(LateJobTest, WhatIsOlderThanItsStartIsNotItsOwn) {
+  Put("export/model.safetensors", "of another run");
+  Put("ckpt/model.ckpt-3.index", "of another run");
+  const WebResponse response = Get();
+  EXPECT_EQ(response.code, 404);
+  EXPECT_THAT(*response.body, HasSubstr("another one wrote it"));
 }
 
 class RunningJobTest : public ModelRoutesTest {

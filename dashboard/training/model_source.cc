@@ -1,5 +1,6 @@
 #include "dashboard/training/model_source.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,14 @@ std::optional<FolderPlace> PlaceOf(const ClaimDir& claim_dir, const std::string&
   const std::string top = VolumeTop(claim_dir, ns, *place);
   if (top.empty()) return std::nullopt;
   return FolderPlace{.top = top, .below = place->below};
+}
+
+// Since when it may have written something. A later attempt goes on with what the ones before it
+// have, and its start is that of the attempt.
+std::chrono::nanoseconds BeginOf(const WatchedJob& job) {
+  const bool first = job.status.attempt <= 1 && job.status.start_time.has_value();
+  const auto begin = first ? job.status.start_time : job.meta.creation_time;
+  return begin.value_or(Clock::WallTime()).time_since_epoch();
 }
 
 const char* NameOf(ModelFiles::Kind kind) {
@@ -39,14 +48,14 @@ ModelDownload DownloadOf(const std::string& job, ModelFiles files) {
   ModelDownload download{.name = name + (safetensors ? ".safetensors" : ".tar"),
                          .kind = files.kind,
                          .bytes = nullptr};
-  if (!files.tar() && !safetensors) download.name = files.members[0].name;
+  if (!files.tar() && !safetensors) download.name = SafeFileName(files.members[0].name);
   download.bytes = std::make_shared<ModelBytes>(std::move(files), name);
   return download;
 }
 
 }  // namespace
 
-void ModelSource::Open(const WatchedJob& job, Done done) {
+void ModelSource::Find(const WatchedJob& job, Done done) {
   const std::string what = "download the model of job " + job.key() + ": ";
   if (!job.ended()) {
     return done(absl::FailedPreconditionError(
@@ -54,21 +63,25 @@ void ModelSource::Open(const WatchedJob& job, Done done) {
                "export`"));
   }
   const std::string& ns = job.meta.ns;
-  const ModelPlaces places{.exported = PlaceOf(context_.claim_dir, ns, job.exported),
-                           .saved_model = job.exported_saved_model,
-                           .checkpoints = PlaceOf(context_.claim_dir, ns, job.checkpoints)};
+  // Who exports has succeeded: another export in that place is of another run.
+  const bool succeeded = job.status.state == JobState::kSucceeded;
+  const ModelPlaces places{
+      .exported = succeeded ? PlaceOf(context_.claim_dir, ns, job.exported) : std::nullopt,
+      .saved_model = job.exported_saved_model,
+      .checkpoints = PlaceOf(context_.claim_dir, ns, job.checkpoints),
+      .since = BeginOf(job)};
   if (!places.exported.has_value() && !places.checkpoints.has_value()) {
     return done(absl::NotFoundError(
         what + (context_.claim_dir == nullptr
                     ? "the dashboard does not see the job's volumes; `taas export` writes the "
                       "model onto one of them"
-                    : "it keeps none on a volume that stays (spec.trainer.export, "
-                      "spec.trainer.checkpoint)")));
+                    : "it keeps none on a volume that stays (spec.trainer.checkpoint, and "
+                      "spec.trainer.export of one that succeeds)")));
   }
   context_.disk.Post([what, places, name = job.meta.name, done = std::move(done),
                       &executor = context_.executor, alive = std::weak_ptr<bool>(alive_)] {
     auto model = std::make_shared<absl::StatusOr<ModelDownload>>(ModelDownload{});
-    if (auto files = OpenModelFiles(places); files.ok()) {
+    if (auto files = FindModelFiles(places); files.ok()) {
       *model = DownloadOf(name, *std::move(files));
     } else {
       *model = absl::NotFoundError(what + std::string(files.status().message()));

@@ -5,7 +5,7 @@
 // called inside the call. Errors: FailedPrecondition: the job goes on; NotFound: there is no model,
 // or it cannot be seen from here; each says what to do.
 //
-//   source.Open(*job, [](absl::StatusOr<ModelDownload> model) { … });
+//   source.Find(*job, [](absl::StatusOr<ModelDownload> model) { … });
 
 #ifndef DASHBOARD_TRAINING_MODEL_SOURCE_H_
 #define DASHBOARD_TRAINING_MODEL_SOURCE_H_
@@ -41,7 +41,8 @@ class ModelSource {
 
   explicit ModelSource(Context context) : context_(std::move(context)) {}
 
-  void Open(const WatchedJob& job, Done done);
+  // Opens none of its files.
+  void Find(const WatchedJob& job, Done done);
 
  private:
   const Context context_;

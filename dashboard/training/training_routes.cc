@@ -84,7 +84,7 @@ void TrainingRoutes::OfOneThatIsOver(const ClusterCache::JobPtr& job,
                                      std::function<void(std::string text)> respond) {
   context_.checkpoints.Fetch(*job, {}, [this, job, respond = std::move(respond)](
                                            const CheckpointList& list) {
-    context_.models.Open(*job, [this, job, list, respond](const auto& model) {
+    context_.models.Find(*job, [this, job, list, respond](const auto& model) {
       TrainingFacts facts{.checkpoints = list};
       if (model.ok()) facts.model = *model;
       Complete(job, std::move(facts), respond);
