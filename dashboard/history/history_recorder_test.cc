@@ -676,5 +676,33 @@ TEST_F(HistoryRecorderTest, OneQuestionIsForAllThatAreDueAndNoneComesSoonAfterAn
   }
 }
 
+// Each takes the disk's thread some time, in which whoever reads the history waits.
+TEST_F(HistoryRecorderTest, OfOneAnswerSoManyJobsAreWrittenInATick) {
+  constexpr int kJobs = 40;
+  Start();
+  for (int i = 0; i < kJobs; ++i) {
+    AddPod("job-" + std::to_string(i), 0, PodPhase::kRunning);
+    recorder_->OnChanged(AddJob("job-" + std::to_string(i), JobState::kRunning));
+  }
+  const auto written = [this] {
+    size_t jobs = 0;
+    for (int i = 0; i < kJobs; ++i) {
+      store_->Usage("uid-job-" + std::to_string(i),
+                    [&](const auto& read) { jobs += read.value_or("").empty() ? 0 : 1; });
+      RunFor(milliseconds(1));
+    }
+    return jobs;
+  };
+  size_t before = 0;
+  while (before == 0) {
+    RunFor(milliseconds(200));
+    before = written();
+  }
+  EXPECT_LE(before, 2 * HistoryRecorder::kSeriesPerTick);
+  EXPECT_THAT(cluster_.usage_questions, SizeIs(1));
+  RunFor(HistoryRecorder::kUsageAgain);
+  EXPECT_EQ(written(), kJobs);
+}
+
 }  // namespace
 }  // namespace taas::dashboard
