@@ -27,8 +27,8 @@
 
 namespace taas {
 
-// `can_run`: whether there is a kernel for the merged node; `updated`: variables to which ops of the
-// graph write, and views of them.
+// `can_run`: whether there is a kernel for the merged node; `updated`: variables to which ops of
+// the graph write, and views of them.
 void FuseNodes(
     std::vector<Node>* nodes, std::span<const Value> kept,
     const std::function<bool(const Node&)>& can_run = [](const Node&) { return true; },

@@ -13,8 +13,8 @@
 namespace taas::cuda {
 namespace {
 
-// Blocks that go round over rows of quads, whose sums norm_sums.cu joins: as many as the largest GPU
-// has multiprocessors, each of which runs one by its registers.
+// Blocks that go round over rows of quads, whose sums norm_sums.cu joins: as many as the largest
+// GPU has multiprocessors, each of which runs one by its registers.
 int QuadsBlocks(const Rows& x) {
   constexpr int64_t kBlocks = 132;
   return static_cast<int>(std::clamp<int64_t>(x.rows / kWarpsOfBlock, 1, kBlocks));

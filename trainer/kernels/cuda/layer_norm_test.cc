@@ -58,8 +58,8 @@ TEST(LayerNormTest, MemoryThatIsNoMultipleOfSixteenBytesIsMovedOneByOne) {
 }
 
 // Of 512 elements, 2,048 bytes: x once with scale and offset; backwards dy, x and scale once with
-// the rows' moments, then the sums of two blocks and of the warps in them, and 8,192 bytes of shared
-// memory in each of four that join the two.
+// the rows' moments, then the sums of two blocks and of the warps in them, and 8,192 bytes of
+// shared memory in each of four that join the two.
 TEST(LayerNormTest, IsAPassOverMemoryAndSoIsItsGradient) {
   EXPECT_EQ(CostsOf(Norm(16, 32)),
             (OpCosts{.launches = 1, .barriers = 0, .read_bytes = 6'144, .written_bytes = 2'176}));
