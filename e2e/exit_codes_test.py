@@ -40,7 +40,7 @@ CASES = [
     ("taas data fetch minst x", USAGE, 'did you mean "mnist"?'),
     ("taas data inspekt x", USAGE, 'did you mean "inspect"?'),
     ("taas validate -f bad.yaml", FAILED, ""),
-    ("taas data inspect bad.yaml", FAILED, ""),
+    ("taas data inspect none", FAILED, "none"),
     ("taas validate -f none.yaml", NOT_FOUND, "none.yaml"),
     ("taas predict a --input none.txt", NOT_FOUND, "none.txt"),
     ("taas list --kubeconfig none", NOT_FOUND, "none"),
