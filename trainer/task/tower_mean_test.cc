@@ -132,8 +132,8 @@ TEST_F(TowerMeanTest, ALabelThatIsWrongOnOneGpuIsToldAndChangesNothingOnAny) {
                                 return absl::OkStatus();
                               }),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("run loss (SparseSoftmaxCrossEntropy): the label of row 2 is "
-                                   "9, the model has 2 classes from 0")));
+                         HasSubstr("run loss (SparseSoftmaxCrossEntropyAndGrad): the label of row "
+                                   "2 is 9, the model has 2 classes from 0")));
     const auto after = training.State(0);
     EXPECT_EQ(after[0], before[0]);
     EXPECT_EQ(after[2], before[2]);
