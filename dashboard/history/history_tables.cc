@@ -318,16 +318,15 @@ absl::StatusOr<std::string> HistoryTables::Checkpoints(const std::string& uid) {
 }
 
 absl::StatusOr<std::string> HistoryTables::Usage(const std::string& uid) {
-  ASSIGN_OR_RETURN(SqlStatement find, file_->Prepare("SELECT u.used FROM jobs j JOIN usage u"
-                                                     " ON u.job = j.id WHERE j.uid = ?"));
-  ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
-  return found ? Unpack(find.Text(0)) : "";
+  return Packed("SELECT u.used FROM jobs j JOIN usage u ON u.job = j.id WHERE j.uid = ?", uid);
 }
 
 absl::StatusOr<std::string> HistoryTables::Curves(const std::string& uid) {
-  ASSIGN_OR_RETURN(SqlStatement find,
-                   file_->Prepare("SELECT s.curves FROM jobs j JOIN series s"
-                                  " ON s.job = j.id WHERE j.uid = ?"));
+  return Packed("SELECT s.curves FROM jobs j JOIN series s ON s.job = j.id WHERE j.uid = ?", uid);
+}
+
+absl::StatusOr<std::string> HistoryTables::Packed(const char* query, const std::string& uid) {
+  ASSIGN_OR_RETURN(SqlStatement find, file_->Prepare(query));
   ASSIGN_OR_RETURN(const bool found, find.Bind(uid).Next());
   return found ? Unpack(find.Text(0)) : "";
 }

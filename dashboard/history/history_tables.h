@@ -70,6 +70,8 @@ class HistoryTables {
   absl::Status Write(const HistoryUsage& usage);
   absl::Status WriteEvents(int64_t id, const std::vector<HistoryEvent>& events);
   absl::StatusOr<std::optional<int64_t>> IdOf(const std::string& uid);
+  // The one column of a query for a job's uid, unpacked; "": there is none.
+  absl::StatusOr<std::string> Packed(const char* query, const std::string& uid);
   absl::Status ChangeCurves(const std::string& uid,
                             const std::function<std::string(const std::string& before)>& change);
   absl::Status LoadEvents(int64_t id, HistoryRecord* record);

@@ -9,12 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/tensor_type.h"
-#include "trainer/kernels/cpu/cpu_kernels.h"
 #include "trainer/kernels/cuda/testing/twin.h"
 
 namespace taas::cuda {
@@ -30,19 +28,13 @@ constexpr Size kSplit{257, 128};
 
 constexpr double kSums = 1e-5;
 
-absl::StatusOr<Kernel> Processor(const char* op, const KernelSpec& spec) {
-  const KernelFactory* const factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
-  CHECK(factory != nullptr) << op;
-  return (*factory)(spec);
-}
-
 // Which the processor computes one after the other, the Relu in place.
 absl::StatusOr<Kernel> NormRelu(const KernelSpec& spec) {
   const Attributes none;
-  ASSIGN_OR_RETURN(const Kernel norm, Processor("BatchNorm", spec));
-  ASSIGN_OR_RETURN(const Kernel relu, Processor("Relu", {.attributes = none,
-                                                         .inputs = spec.outputs.first(1),
-                                                         .outputs = spec.outputs.first(1)}));
+  ASSIGN_OR_RETURN(const Kernel norm, ProcessorKernel("BatchNorm", spec));
+  ASSIGN_OR_RETURN(const Kernel relu, ProcessorKernel("Relu", {.attributes = none,
+                                                               .inputs = spec.outputs.first(1),
+                                                               .outputs = spec.outputs.first(1)}));
   return Kernel{.run = [norm, relu](const KernelCall& call) -> absl::Status {
                   RETURN_IF_ERROR(norm.run(call));
                   const void* const inputs[] = {call.outputs[0]};
@@ -62,16 +54,16 @@ absl::StatusOr<Kernel> NormReluGrad(const KernelSpec& spec) {
   const std::vector<TensorType> of_relu = {spec.inputs[0], spec.inputs[1]};
   const auto x = spec.inputs.subspan(1, 1);
   ASSIGN_OR_RETURN(const Kernel norm,
-                   Processor("BatchNormInference", {.attributes = spec.attributes,
-                                                    .inputs = of_norm,
-                                                    .outputs = x}));
-  ASSIGN_OR_RETURN(const Kernel relu, Processor("ReluGrad", {.attributes = none,
-                                                             .inputs = of_relu,
-                                                             .outputs = x}));
+                   ProcessorKernel("BatchNormInference", {.attributes = spec.attributes,
+                                                          .inputs = of_norm,
+                                                          .outputs = x}));
+  ASSIGN_OR_RETURN(const Kernel relu, ProcessorKernel("ReluGrad", {.attributes = none,
+                                                                   .inputs = of_relu,
+                                                                   .outputs = x}));
   ASSIGN_OR_RETURN(const Kernel grad,
-                   Processor("BatchNormGrad", {.attributes = spec.attributes,
-                                               .inputs = spec.inputs.first(5),
-                                               .outputs = spec.outputs}));
+                   ProcessorKernel("BatchNormGrad", {.attributes = spec.attributes,
+                                                     .inputs = spec.inputs.first(5),
+                                                     .outputs = spec.outputs}));
   const auto count = static_cast<size_t>(spec.inputs[0].shape.count());
   return Kernel{.run = [=](const KernelCall& call) -> absl::Status {
                   std::vector<float> y(count), dy(count);

@@ -9,35 +9,27 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/tensor_type.h"
-#include "trainer/kernels/cpu/cpu_kernels.h"
 #include "trainer/kernels/cuda/product_ops.h"
 #include "trainer/kernels/cuda/testing/twin.h"
 
 namespace taas::cuda {
 namespace {
 
-absl::StatusOr<Kernel> Processor(const char* op, const KernelSpec& spec) {
-  const KernelFactory* const factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
-  CHECK(factory != nullptr) << op;
-  return (*factory)(spec);
-}
-
 absl::StatusOr<Kernel> MatMulBias(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const Kernel product,
-                   Processor("MatMul", {.attributes = spec.attributes,
-                                        .inputs = spec.inputs.first(2),
-                                        .outputs = spec.outputs,
-                                        .products = spec.products}));
+                   ProcessorKernel("MatMul", {.attributes = spec.attributes,
+                                              .inputs = spec.inputs.first(2),
+                                              .outputs = spec.outputs,
+                                              .products = spec.products}));
   const std::vector<TensorType> types = {spec.outputs[0], spec.inputs[2]};
   const Attributes none;
-  ASSIGN_OR_RETURN(const Kernel sum, Processor("BiasAdd", {.attributes = none,
-                                                           .inputs = types,
-                                                           .outputs = spec.outputs}));
+  ASSIGN_OR_RETURN(const Kernel sum, ProcessorKernel("BiasAdd", {.attributes = none,
+                                                                 .inputs = types,
+                                                                 .outputs = spec.outputs}));
   return Kernel{.run = [product, sum](const KernelCall& call) -> absl::Status {
                   RETURN_IF_ERROR(product.run(call));
                   const void* const inputs[] = {call.outputs[0], call.inputs[2]};
@@ -50,16 +42,18 @@ absl::StatusOr<Kernel> MatMulBias(const KernelSpec& spec) {
 
 absl::StatusOr<Kernel> MatMulBiasGrad(const KernelSpec& spec) {
   const Attributes transposed = {{"transpose_a", true}, {"transpose_b", false}};
-  ASSIGN_OR_RETURN(const Kernel product, Processor("MatMul", {.attributes = transposed,
-                                                              .inputs = spec.inputs,
-                                                              .outputs = spec.outputs.first(1),
-                                                              .products = spec.products}));
+  ASSIGN_OR_RETURN(const Kernel product,
+                   ProcessorKernel("MatMul", {.attributes = transposed,
+                                              .inputs = spec.inputs,
+                                              .outputs = spec.outputs.first(1),
+                                              .products = spec.products}));
   std::vector<int64_t> axes;
   for (int axis = 0; axis + 1 < spec.inputs[1].shape.rank(); ++axis) axes.push_back(axis);
   const Attributes rows = {{"axes", axes}};
-  ASSIGN_OR_RETURN(const Kernel sum, Processor("ReduceSum", {.attributes = rows,
-                                                             .inputs = spec.inputs.subspan(1),
-                                                             .outputs = spec.outputs.subspan(1)}));
+  ASSIGN_OR_RETURN(const Kernel sum,
+                   ProcessorKernel("ReduceSum", {.attributes = rows,
+                                                 .inputs = spec.inputs.subspan(1),
+                                                 .outputs = spec.outputs.subspan(1)}));
   return Kernel{.run = [product, sum](const KernelCall& call) -> absl::Status {
                   RETURN_IF_ERROR(product.run(call));
                   KernelCall after = call;

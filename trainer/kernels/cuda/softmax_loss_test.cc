@@ -15,7 +15,6 @@
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/tensor_type.h"
-#include "trainer/kernels/cpu/cpu_kernels.h"
 #include "trainer/kernels/cuda/testing/twin.h"
 
 namespace taas::cuda {
@@ -46,21 +45,19 @@ OpCase LossGrad(HostTensor probabilities, HostTensor labels) {
 
 // The processor computes the loss, then its gradient.
 absl::StatusOr<Kernel> LossThenGrad(const KernelSpec& spec) {
-  const auto find = [](const char* op) {
-    return *StandardKernels().Find(op, "CPU", DType::kFloat32);
-  };
   const Attributes none;
   const float dloss = static_cast<float>(spec.attributes.Number("dloss"));
   const std::vector<TensorType> types = {spec.inputs[0], spec.inputs[1],
                                          {DType::kFloat32, Shape()}};
-  ASSIGN_OR_RETURN(const Kernel loss, find("SparseSoftmaxCrossEntropy")(
-                                          {.attributes = none,
-                                           .inputs = spec.inputs,
-                                           .outputs = spec.outputs}));
-  ASSIGN_OR_RETURN(const Kernel grad, find("SparseSoftmaxCrossEntropyGrad")(
-                                          {.attributes = none,
-                                           .inputs = types,
-                                           .outputs = spec.outputs.subspan(1)}));
+  ASSIGN_OR_RETURN(const Kernel loss,
+                   ProcessorKernel("SparseSoftmaxCrossEntropy", {.attributes = none,
+                                                                 .inputs = spec.inputs,
+                                                                 .outputs = spec.outputs}));
+  ASSIGN_OR_RETURN(const Kernel grad,
+                   ProcessorKernel("SparseSoftmaxCrossEntropyGrad",
+                                   {.attributes = none,
+                                    .inputs = types,
+                                    .outputs = spec.outputs.subspan(1)}));
   return Kernel{.run = [loss, grad, dloss](const KernelCall& call) -> absl::Status {
                   RETURN_IF_ERROR(loss.run(call));
                   const void* const inputs[] = {call.outputs[1], call.inputs[1], &dloss};

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/step_block.h"
@@ -88,6 +89,9 @@ void ExpectTwin(const OpCase& of);
 
 // Output 0 of its kernel for the processor: for a case whose inputs are what another op made.
 HostTensor OnProcessor(const OpCase& of);
+
+// The processor's kernel for an op of float32, for twins that are put together of several.
+absl::StatusOr<Kernel> ProcessorKernel(const char* op, const KernelSpec& spec);
 
 // Its outputs on the GPU.
 std::vector<HostTensor> OnGpu(const OpCase& of);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "gtest/gtest.h"
+#include "operator/base/check.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
@@ -177,6 +178,12 @@ HostTensor RandomIntegers(DType dtype, Shape shape, uint64_t seed, int64_t bound
       return TensorOf(dtype, std::move(shape), std::vector<uint8_t>(values.begin(), values.end()));
     default: return TensorOf(dtype, std::move(shape), values);
   }
+}
+
+absl::StatusOr<Kernel> ProcessorKernel(const char* op, const KernelSpec& spec) {
+  const KernelFactory* const factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
+  CHECK(factory != nullptr) << op;
+  return (*factory)(spec);
 }
 
 HostTensor OnProcessor(const OpCase& of) {
