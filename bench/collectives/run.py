@@ -3,9 +3,9 @@
 
     bench/collectives/run.py [--rounds 5] [--only 4KiB]
 
-Prints one markdown table: the medians of the runs, and Gloo's median through ours. Processes are of
-this machine, by shared memory and by TCP over the loopback; Gloo connects by TCP. Take figures on a
-machine that nobody else uses.
+Prints one markdown table: the medians of the runs, and Gloo's median through ours; of large vectors
+also what limits.py says that this machine allows. Processes are of this machine, by shared memory
+and by TCP over the loopback; Gloo connects by TCP. Take figures on a machine that nobody else uses.
 """
 
 import argparse
@@ -25,6 +25,9 @@ LIMIT_S = 300
 KIB, MIB = 1 << 10, 1 << 20
 # Parts that are read where they lie (trainer/collective/memory_link.h).
 LENT_MIN = 16 * KIB
+# Vectors beside which stands what the machine allows (limits.py): for smaller ones it is its
+# barriers that count.
+LIMITS_FROM = 64 * MIB
 # Bytes, ranks, exchanges a run, ways of ours.
 ROWS = [
     ("4KiB", 4 * KIB, 2, 2_000, ("star", "direct", "ring")),
@@ -53,6 +56,11 @@ def contestants(program, python, size, ranks, exchanges, ways):
     spin = ["--spin"] if ranks <= os.cpu_count() else []
     found = {"Gloo": [python, os.path.join(HERE, "gloo_peer.py"), str(ranks), elements,
                       str(exchanges)]}
+    if size >= LIMITS_FROM:
+        limits = [python, os.path.join(HERE, "limits.py")]
+        found["least by memory"] = [*limits, "memory", str(ranks), elements, str(exchanges)]
+        if ranks == 2:
+            found["its bytes by TCP alone"] = [*limits, "tcp", "2", elements, str(exchanges)]
     for by in ("memory", "tcp"):
         for way in ways:
             ours = [program, "--ranks", str(ranks), "--by", by, "--way", way, "--elements",
