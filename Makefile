@@ -159,10 +159,11 @@ cuda-libraries: packages
 
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    those of what has threads of its own, with ThreadSanitizer
-# Kernels on the processor change their stacks by themselves, which that sanitizer does not see.
+# Kernels on the processor change their stacks by themselves, which that sanitizer does not see: it runs out of stack, or
+# takes what one thread of the kernel did for another's.
 TSAN_TESTS = $(foreach folder,operator localkube cli dashboard \
 	$(addprefix trainer/,comm cluster ps chief replica task cut retry strategy status graph),//$(folder)/...) \
-	-//trainer/strategy:gpu_models_test
+	$(addprefix -//trainer/,strategy:gpu_models_test strategy:gpu_towers_test task:tower_mean_test task:device_memory_test)
 asan: SANITIZED = //...
 tsan: SANITIZED = $(TSAN_TESTS)
 asan tsan: setup

@@ -26,7 +26,7 @@ NEEDS = (
     "Kubernetes' Go modules",  # In the cache, until somebody deletes them.
     "TAAS_FIXTURES",           # FIXTURES=DIR of files that real TensorFlow wrote.
     "network namespaces",      # The right to make some, with ip, tc, nft and TUN.
-    "no sanitizer",            # Which takes what is tested: address space.
+    "no sanitizer",            # Which takes what is tested: address space, the only thread.
     "root",
 )
 NEED = re.compile(r"^needs: (.+)$", re.MULTILINE)
