@@ -230,6 +230,8 @@ class MemoryLink : public Link {
     }
   }
 
+  int socket() const override { return socket_.get(); }
+
   void Close() override {
     Withdraw();
     shutdown(socket_.get(), SHUT_RDWR);

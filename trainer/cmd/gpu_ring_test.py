@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+"""Ranks of an all-reduce with a GPU each, as processes, whose gradients a NCCL that stands for NVIDIA's sums
+between them: whole jobs, ranks that are killed, stop, come and go, and such as do not fit."""
+
+import os
+import re
+import signal
+import sys
+import unittest
+
+from processes import ENDLESS, RUNFILES, Job, wait_until
+from ring_jobs import RING, await_epoch, epochs, evaluation, expect_every_batch_once
+
+CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
+sys.path.insert(0, CUDA)
+from fake_machine import H100  # pylint: disable=wrong-import-position
+
+STEPS = 150
+BAD_NODE = 3
+ECC_UNCORRECTABLE, SYSTEM_ERROR = 214, 2
+SMALL = {"model": {"name": "mlp", "hidden": [16]}, "batchSize": 16, "logSteps": 5}
+BY_NCCL = 'gradients are summed between GPUs by="NCCL 2.28.9"'
+
+
+class GpuRanks(Job):
+    """A chief and two workers, on the GPUs 0, 1 and 2 of one machine."""
+
+    ELASTIC = {}
+
+    def __init__(self, **config):
+        super().__init__(**{"chief": True, "ps": 0, "workers": 2, "strategy": RING,
+                            "maxSteps": STEPS, **SMALL, **config})
+        self.machine = os.path.join(self.directory, "machine")
+        with open(self.machine, "w", encoding="utf-8") as file:
+            file.write(H100 * 4)
+
+    def start_replica(self, role, index=0, more="", gpu=True, **environment):
+        """`more`: lines of its machine's file besides, which is one of its own then."""
+        machine = self.machine
+        if more:
+            machine = os.path.join(self.directory, f"{role}-{index}.machine")
+            with open(machine, "w", encoding="utf-8") as file:
+                file.write(more + H100 * 4)
+        number = 0 if role == "chief" else index + 1
+        cuda = {"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": machine, "TAAS_GPUS": "1",
+                "CUDA_VISIBLE_DEVICES": str(number)} if gpu else {}
+        return super().start_replica(role, index,
+                                     environment={**cuda, **self.ELASTIC, **environment})
+
+
+class ElasticGpuRanks(GpuRanks):
+    ELASTIC = {"TAAS_ELASTIC_WORKERS": "1:3"}
+
+
+def losses(process):
+    return [float(loss) for loss in re.findall(r"loss = ([\d.e-]+)", process.log())]
+
+
+class GpuRingTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        with GpuRanks() as job:
+            job.start_all()
+            job.expect_all_done(cls())
+            cls.undisturbed = evaluation(job)
+            cls.logs = {name: process.log() for name, process in job.processes.items()}
+            cls.losses = losses(job.processes["chief-0"])
+
+    def test_the_model_is_that_of_processors_and_of_the_same_bits_on_all_ranks(self):
+        with Job(chief=True, ps=0, workers=2, strategy=RING, maxSteps=STEPS, **SMALL) as near:
+            near.start_all()
+            near.expect_all_done(self)
+            wanted = losses(near.processes["chief-0"])
+            for process in near.processes.values():
+                self.assertNotIn("gradients", process.log())
+        for log in self.logs.values():
+            self.assertIn(BY_NCCL, log)
+        self.assertGreater(len(wanted), 10)
+        for got, loss in zip(self.losses, wanted, strict=True):
+            self.assertAlmostEqual(got, loss, delta=1e-3 * loss + 1e-5)
+
+    def test_what_is_learned_does_not_depend_on_a_rank_that_was_killed(self):
+        with GpuRanks() as job:
+            job.start_all()
+            job.processes["worker-0"].says("\nstep 30,")
+            job.processes["worker-1"].kill()
+            job.processes["worker-0"].says("a step was not made")
+            job.start_replica("worker", 1)
+            job.expect_all_done(self)
+            self.assertEqual(evaluation(job), self.undisturbed)
+            self.assertEqual(set(expect_every_batch_once(self, job)), {3, 0})
+
+    def test_nor_on_a_chief_that_was_killed_and_left_no_checkpoint(self):
+        with GpuRanks() as job:
+            job.start_all()
+            job.processes["worker-0"].says("\nstep 30,")
+            job.processes["chief-0"].kill()
+            job.processes["worker-0"].says("a step was not made")
+            job.start_replica("chief")
+            job.expect_all_done(self)
+            self.assertEqual(evaluation(job), self.undisturbed)
+
+    def test_the_others_of_an_elastic_job_go_on_and_one_joins(self):
+        with ElasticGpuRanks(maxSteps=4 * STEPS) as job:
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says("\nstep 30,")
+            job.processes.pop("worker-1").kill()
+            after = await_epoch(job, 2)
+            job.start_replica("worker", 1)
+            await_epoch(job, 3, after)
+            job.expect_all_done(self)
+            ranks = expect_every_batch_once(self, job)
+            self.assertEqual(ranks[0], 3)
+            self.assertIn(2, ranks)
+            self.assertEqual(epochs(job)[-1][1], job.config["maxSteps"])
+            accuracy = float(re.search(r"accuracy = ([\d.]+)", evaluation(job)).group(1))
+            self.assertGreater(accuracy, 0.8)
+
+    def test_a_rank_that_stops_is_named_long_before_its_heartbeats_are_missed(self):
+        with ElasticGpuRanks(strategy={**RING, "heartbeatSeconds": 20}) as job:
+            job.start_all()
+            chief, worker = job.processes["chief-0"], job.processes["worker-1"]
+            chief.says("\nstep 30,")
+            worker.signal(signal.SIGSTOP)
+            named = wait_until("its name", lambda: re.findall(
+                r"(?:is waited for.*peer=|between GPUs: )\"?rank (\d)", chief.log()))
+            self.assertNotIn("rank silent", chief.log())
+            worker.signal(signal.SIGCONT)
+            job.expect_all_done(self)
+            # The chief and the workers in their order.
+            self.assertEqual(named[0], "2")
+
+    def test_another_nccl_is_refused_with_both_and_the_others_go_on(self):
+        with GpuRanks() as job:
+            chief = job.start_replica("chief")
+            job.start_replica("worker", 0)
+            other = job.start_replica("worker", 1, more="nccl 22703\n")
+            self.assertEqual(other.wait(), 1, other.log())
+            self.assertRegex(other.end()["message"],
+                             r"rank 2 at [\d.:]+ has NCCL 2\.27\.3, and rank 0 at [\d.:]+ has NCCL "
+                             r"2\.28\.9: ranks must have the same; give all of them one image")
+            self.assertIsNone(chief.code())
+            job.start_replica("worker", 1)
+            job.expect_all_done(self)
+            self.assertEqual(evaluation(job), self.undisturbed)
+
+    def test_where_one_cannot_all_go_through_the_hosts(self):
+        for without, why in ((True, "a GPU without NCCL"), (False, "a processor")):
+            with self.subTest(why), GpuRanks(maxSteps=40) as job:
+                libraries = os.path.join(job.directory, "libraries")
+                os.mkdir(libraries)
+                for name in os.listdir(CUDA):
+                    if name.startswith("lib") and not name.startswith("libnccl"):
+                        os.symlink(os.path.join(CUDA, name), os.path.join(libraries, name))
+                job.start_replica("chief")
+                job.start_replica("worker", 0)
+                if without:
+                    job.start_replica("worker", 1, LD_LIBRARY_PATH=libraries)
+                else:
+                    job.start_replica("worker", 1, gpu=False)
+                job.expect_all_done(self)
+                for process in job.processes.values():
+                    self.assertRegex(process.log(), "gradients go through memory of the hosts "
+                                                    rf'why="rank 2 at [\d.:]+ has {why}"')
+                    self.assertNotIn(BY_NCCL, process.log())
+
+    def test_a_mean_that_fails_is_made_anew(self):
+        with GpuRanks() as job:
+            for role, index in (("chief", 0), ("worker", 0)):
+                job.start_replica(role, index)
+            failing = job.start_replica("worker", 1, more=f"fail ncclAllReduce 20 {SYSTEM_ERROR}\n")
+            job.expect_all_done(self)
+            self.assertRegex(failing.log(), "GPUs did not sum gradients; the next epoch tries again "
+                                            "why=\"GPU 0 .*unhandled system error")
+            self.assertEqual(evaluation(job), self.undisturbed)
+            self.assertEqual(len(epochs(job)), 3, epochs(job))
+
+    def test_a_gpu_that_is_lost_in_a_mean_moves_its_rank(self):
+        with GpuRanks() as job:
+            for role, index in (("chief", 0), ("worker", 0)):
+                job.start_replica(role, index)
+            failing = job.start_replica("worker", 1,
+                                        more=f"fail collective@2 20 {ECC_UNCORRECTABLE}\n")
+            self.assertEqual(failing.wait(), BAD_NODE, failing.log())
+            self.assertIn("CUDA_ERROR_ECC_UNCORRECTABLE", failing.end()["message"])
+            job.start_replica("worker", 1)
+            job.expect_all_done(self)
+            self.assertEqual(evaluation(job), self.undisturbed)
+
+    def test_gradients_go_in_bfloat16_where_that_is_asked_for(self):
+        with GpuRanks(strategy={**RING, "gradientPrecision": "bfloat16"}) as job:
+            job.start_all()
+            job.expect_all_done(self)
+            narrow = losses(job.processes["chief-0"])
+            self.assertNotEqual(narrow, self.losses)
+            for got, loss in zip(narrow, self.losses, strict=True):
+                self.assertAlmostEqual(got, loss, delta=0.02 * loss + 1e-3)
+
+    def test_a_job_that_is_stopped_ends_although_its_ranks_wait_for_each_other(self):
+        with GpuRanks(maxSteps=ENDLESS) as job:
+            job.start_all()
+            job.processes["chief-0"].says("\nstep 30,")
+            for process in job.processes.values():
+                process.signal(signal.SIGTERM)
+            for process in job.processes.values():
+                self.assertEqual(process.wait(), 143, process.log())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
