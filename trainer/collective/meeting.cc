@@ -80,7 +80,8 @@ absl::Status Meeting::Admit(comm::Channel& channel) {
   if (const std::string own = terms(); theirs != own) {
     const std::string sentence = "rank " + std::to_string(meet.rank) + " comes with " + theirs +
                                  ", and here it is " + own +
-                                 ": ranks must have the same program and model";
+                                 ": ranks must have the same program and model, on devices of "
+                                 "one kind";
     (void)Refuse(channel, comm::Refusal::kInvalid, sentence);
     return absl::InvalidArgumentError(channel.peer() + " refused: " + sentence);
   }

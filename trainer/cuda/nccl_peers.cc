@@ -93,7 +93,9 @@ absl::Status NcclPeers::Launch(const TensorRef& values, bool narrow) {
   values_ = values;
   is_narrow_ = narrow;
   RETURN_IF_ERROR(Check("launch a mean", stream_.Enter()));
-  if (narrow) RETURN_IF_ERROR(Check("launch a mean", Narrow()));
+  if (narrow) {
+    RETURN_IF_ERROR(Check("launch a mean", Narrow()));
+  }
   RETURN_IF_ERROR(Check("launch a mean", stream_.Record(arrived_)));
   void* const data = narrow ? narrow_.data() : values.data();
   RETURN_IF_ERROR(Check("launch a mean",
@@ -155,7 +157,10 @@ absl::StatusOr<DeviceGroup::Stage> NcclPeers::LookAtMean() {
   constexpr char kWhat[] = "compute a mean";
   ASSIGN_OR_RETURN(const bool settled, Settled(kWhat));
   if (settled && std::exchange(settles_, false)) {
-    if (is_narrow_) RETURN_IF_ERROR(Check(kWhat, Widen()));
+    RETURN_IF_ERROR(Check(kWhat, stream_.Enter()));
+    if (is_narrow_) {
+      RETURN_IF_ERROR(Check(kWhat, Widen()));
+    }
     RETURN_IF_ERROR(Check(kWhat, stream_.Record(passed_)));
   }
   if (stage_ == Stage::kBegun) {

@@ -152,7 +152,10 @@ TEST_F(NcclPeersTest, ARankThatDoesNotComeHoldsTheOthersUntilTheyAbort) {
     ASSERT_THAT(side->peers->Launch(side->values(), /*narrow=*/false), IsOk());
   }
   ASSERT_THAT(Until(Stage::kWaits), IsOk());
-  for (int looks = 0; looks < 100; ++looks) EXPECT_EQ(*sides_[0]->peers->Look(), Stage::kWaits);
+  for (int looks = 0; looks < 100; ++looks) {
+    for (const auto& side : sides_) EXPECT_EQ(*side->peers->Look(), Stage::kWaits);
+  }
+  EXPECT_EQ(gpu_.Calls("collective@1"), 1) << "it is in its stream, and does not come";
   Leave();
   EXPECT_THAT(sides_[0]->Read(), Each(0.1F)) << "nothing was added";
   ASSERT_THAT(Form(), IsOk());
