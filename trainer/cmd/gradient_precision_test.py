@@ -16,8 +16,8 @@ def trained(test, **config):
         job.start_all()
         job.expect_all_done(test)
         log = job.processes["chief-0"].log()
-    (loss, accuracy), = re.findall(
-        r"^evaluation at step \d+: loss = ([\d.e-]+), accuracy = ([\d.]+)", log, re.M)
+    (accuracy, loss), = re.findall(
+        r"^evaluation at step \d+: accuracy = ([\d.]+), loss = ([\d.e-]+)", log, re.M)
     return float(loss), float(accuracy), re.findall(r"^step .*loss = ([\d.e-]+)", log, re.M)
 
 

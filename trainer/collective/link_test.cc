@@ -197,8 +197,8 @@ struct Liar {
       area = comm::SharedArea::Make(bytes).value();
       Say(0, layout);
       SendDescriptor(ends[1]);
-      // It lends nothing, and reads nothing that is lent, which who has refused it does not hear any
-      // more.
+      // It lends nothing, and reads nothing that is lent, which who has refused it does not hear
+      // any more.
       const char bytes[2] = {0, 0};
       [[maybe_unused]] const ssize_t sent = send(ends[1], bytes, 2, MSG_NOSIGNAL);
     });

@@ -125,8 +125,8 @@ absl::StatusOr<char> ReceiveWord(int socket, const std::string& peer) {
   return word;
 }
 
-// What the other end lends, to be read where it lies: nothing where it lends nothing, where this end
-// does not, and where there is no room for it among what this process maps.
+// What the other end lends, to be read where it lies: nothing where it lends nothing, where this
+// end does not, and where there is no room for it among what this process maps.
 absl::StatusOr<comm::SharedArea> MapBorrowed(int descriptor, const std::string& peer,
                                              const comm::SharedArea* lent, MapLent map) {
   if (descriptor < 0) return comm::SharedArea();

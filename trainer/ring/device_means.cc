@@ -23,7 +23,8 @@ using collective::Way;
 
 // Vectors of an epoch beside those of ring_core.h, which are counted from 0 on.
 constexpr uint64_t kId = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kArrived = kId - 1;
+constexpr uint64_t kRounds = kId - 1;  // And downwards.
+constexpr char kSum[] = "sum the gradients between GPUs";
 
 // The links of a process that was killed are closed by the kernel, which may take a moment longer
 // than its device needs to be missed.
@@ -93,7 +94,7 @@ std::string DeviceMeans::note() const {
 
 absl::Status DeviceMeans::Begin(Group& group, const Epoch& epoch) {
   group_ = &group;
-  arrived_.emplace(PlanAllReduce(Way::kDirect, group.place(), 1));
+  round_.emplace(PlanAllReduce(Way::kDirect, group.place(), 1));
   std::string id;
   RETURN_IF_ERROR(ShareId(epoch, &id));
   absl::Status formed =
@@ -138,29 +139,33 @@ absl::Status DeviceMeans::AwaitFormed() {
 }
 
 absl::Status DeviceMeans::Make(Turn turn, const TensorRef& gradients, bool narrow) {
-  constexpr char kWhat[] = "sum the gradients between GPUs";
   if (absl::Status launched = device_.Launch(gradients, narrow); !launched.ok()) {
     return Failed(std::move(launched));
   }
   // Where it does not come the others miss this rank, and end the epoch.
-  RETURN_IF_ERROR(
-      Await(kWhat, [](Stage stage) { return stage != Stage::kBegun; }, limits_.mean));
-  RETURN_IF_ERROR(Arrive(turn));
-  RETURN_IF_ERROR(
-      Await(kWhat, [](Stage stage) { return stage == Stage::kReady; }, limits_.mean));
+  RETURN_IF_ERROR(Await(kSum, [](Stage stage) { return stage != Stage::kBegun; }, limits_.mean));
+  const Clock::Time begun = clock_.Now();
+  Clock::Duration patience{0};
+  for (turn.vector = kRounds;; --turn.vector) {
+    ASSIGN_OR_RETURN(const bool passed,
+                     Comes(kSum, [](Stage stage) { return stage == Stage::kReady; }, patience));
+    ASSIGN_OR_RETURN(const bool all, Tell(turn, passed));
+    if (all) break;
+    if (clock_.Now() - begun >= limits_.mean) return TooLate(kSum, limits_.mean);
+    patience = limits_.round;
+  }
   failures_ = 0;
   return absl::OkStatus();
 }
 
-absl::Status DeviceMeans::Arrive(Turn turn) {
-  float one = 1;
-  turn.vector = kArrived;
-  arrived_->Begin(turn, {&one, 1});
-  const absl::Status arrived = group_->RunWithin(*arrived_, limits_.arrival);
-  if (!absl::IsDeadlineExceeded(arrived)) return arrived;
+absl::StatusOr<bool> DeviceMeans::Tell(Turn turn, bool passed) {
+  float count = passed ? 1 : 0;
+  round_->Begin(turn, {&count, 1});
+  const absl::Status told = group_->RunWithin(*round_, limits_.arrival);
+  if (told.ok()) return count == static_cast<float>(group_->place().ranks);
+  if (!absl::IsDeadlineExceeded(told)) return told;
   absl::Status missing = absl::DeadlineExceededError(
-      "sum the gradients between GPUs: " + std::string(arrived.message()) +
-      " of this rank: its process has stopped, or its GPU hangs; its log and nvidia-smi there say "
+      std::string(kSum) + ": " + std::string(told.message()) + " of this rank: its process has stopped, or its GPU hangs; its log and nvidia-smi there say "
       "more");
   Log(LogLevel::kWarning, std::string(missing.message()),
       {{"step", std::to_string(turn.step)}});
@@ -169,20 +174,28 @@ absl::Status DeviceMeans::Arrive(Turn turn) {
 
 absl::Status DeviceMeans::Await(const char* what, absl::FunctionRef<bool(Stage)> there,
                                 Clock::Duration patience) {
+  ASSIGN_OR_RETURN(const bool came, Comes(what, there, patience));
+  return came ? absl::OkStatus() : TooLate(what, patience);
+}
+
+absl::StatusOr<bool> DeviceMeans::Comes(const char* what, absl::FunctionRef<bool(Stage)> there,
+                                        Clock::Duration patience) {
   const Clock::Time begun = clock_.Now();
   for (;;) {
     const absl::StatusOr<Stage> stage = device_.Look();
     if (!stage.ok()) return Failed(Annotate(stage.status(), what));
-    if (there(*stage)) return absl::OkStatus();
+    if (there(*stage)) return true;
     const Clock::Duration elapsed = clock_.Now() - begun;
-    if (elapsed >= patience) {
-      return Failed(absl::DeadlineExceededError(
-          std::string(what) + ": it has not ended within " + SecondsOf(patience) +
-          ", though all ranks are there: what connects their GPUs does not work (" +
-          device_.name() + " says more with NCCL_DEBUG=INFO in the environment)"));
-    }
+    if (elapsed >= patience) return false;
     RETURN_IF_ERROR(group_->Pause(PauseAfter(elapsed))).With(what);
   }
+}
+
+absl::Status DeviceMeans::TooLate(const char* what, Clock::Duration patience) {
+  return Failed(absl::DeadlineExceededError(
+      std::string(what) + ": it has not ended within " + SecondsOf(patience) +
+      ", though all ranks are there: what connects their GPUs does not work (" + device_.name() +
+      " says more with NCCL_DEBUG=INFO in the environment)"));
 }
 
 absl::Status DeviceMeans::Failed(absl::Status why) {

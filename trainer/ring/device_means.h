@@ -3,9 +3,10 @@
 //
 // Whether an epoch does so all its ranks decide alike, by what each has noted when they met. A rank
 // comes to the mean after the losses of all have come, so all are about to launch it. When its
-// device has come to it, a rank says so to all; who has not said it soon afterwards is named, and
-// the epoch ends. While a device computes, its rank looks at it, at the links, and at whether the
-// epoch was ended: none of these may wait for another.
+// device has come to it, when it has passed it, and meanwhile now and then, a rank says to all which
+// of both it is: in rounds that all of them make, until all have passed. Who does not say it in time
+// is named, and the epoch ends. While a device computes, its rank looks at it, at the links, and at
+// whether the epoch was ended: none of these may wait for another.
 //
 // A group that fails by itself, with all links as they were, may do so again in each epoch; after
 // kFailuresMax times without a mean between them this rank notes that its device cannot.
@@ -28,6 +29,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -62,9 +64,11 @@ class DeviceMeans {
     // To form a group takes seconds on a machine of eight GPUs, and longer the first time, when the
     // library loads its kernels. One that takes minutes does not end.
     Clock::Duration form = std::chrono::seconds(60);
+    // A rank says at least so often where it is. Rare beside what a round costs.
+    Clock::Duration round = std::chrono::milliseconds(500);
     // All have said their losses a moment before, and what is left is to launch one call. Who does
-    // not within this is stopped, or its device is.
-    Clock::Duration arrival = std::chrono::seconds(2);
+    // not come so long after another is stopped, or its device is: with a round that is 2 s.
+    Clock::Duration arrival = std::chrono::milliseconds(1'500);
     // Gradients of 10 GB take 16 s at 10 Gbit/s.
     Clock::Duration mean = std::chrono::seconds(60);
     // An abort takes some tens of milliseconds. A pod has 30 s from its SIGTERM to its end.
@@ -94,10 +98,15 @@ class DeviceMeans {
   using Stage = DeviceGroup::Stage;
 
   absl::Status ShareId(const Epoch& epoch, std::string* id);
-  absl::Status Arrive(collective::Turn turn);
-  // Looks until `there` of the stage, no longer than `patience` for `what`.
+  // A round: whether the devices of all have passed.
+  absl::StatusOr<bool> Tell(collective::Turn turn, bool passed);
+  // Looks until `there` of the stage; false: not within `patience`.
+  absl::StatusOr<bool> Comes(const char* what, absl::FunctionRef<bool(Stage stage)> there,
+                             Clock::Duration patience);
+  // It has to.
   absl::Status Await(const char* what, absl::FunctionRef<bool(Stage stage)> there,
                      Clock::Duration patience);
+  absl::Status TooLate(const char* what, Clock::Duration patience);
   // Of the device among the others; what it may come from instead: a rank that has gone.
   absl::Status Failed(absl::Status why);
 
@@ -106,7 +115,7 @@ class DeviceMeans {
   const Limits limits_;
   const std::function<void(const absl::Status&)> stuck_;
   collective::Group* group_ = nullptr;  // Of an epoch that was begun.
-  std::optional<collective::Exchange> arrived_;
+  std::optional<collective::Exchange> round_;
   int failures_ = 0;  // In a row.
 };
 

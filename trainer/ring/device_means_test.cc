@@ -66,7 +66,7 @@ TEST(AgreeOnSumsTest, AllRanksDoTheSame) {
 
 constexpr std::chrono::hours kLong{1};
 constexpr DeviceMeans::Limits kPatient{
-    .form = kLong, .arrival = kLong, .mean = kLong, .end = kLong};
+    .form = kLong, .round = kLong, .arrival = kLong, .mean = kLong, .end = kLong};
 
 class DeviceMeansTest : public testing::Test {
  protected:
@@ -210,9 +210,35 @@ TEST_F(DeviceMeansTest, ARankThatDoesNotComeToTheMeanIsNamed) {
   EXPECT_THAT(ranks_[0]->means.note(), StartsWith("+"));
 }
 
+// Symptom before there were rounds: a rank that stopped when its device had come to the mean was
+// named by missed heartbeats only.
+TEST_F(DeviceMeansTest, ARankThatStopsWhenItHasComeToTheMeanIsNamed) {
+  DeviceMeans::Limits limits = kPatient;
+  limits.arrival = std::chrono::milliseconds(200);
+  limits.round = std::chrono::milliseconds(10);
+  Make(3, limits);
+  EXPECT_THAT(Each(Enter), testing::Each(IsOk()));
+  std::atomic<bool> over = false;
+  ranks_[1]->device.passes = false;
+  // So long its process does nothing.
+  ranks_[1]->device.on_look = [&, looks = 0]() mutable {
+    while (++looks > 3 && !over) std::this_thread::yield();
+  };
+  const auto ended = Each([&](Rank& rank) {
+    absl::Status status = Mean(rank);
+    if (rank.epoch.rank != 1) over = true;
+    return status;
+  });
+  EXPECT_THAT(ended[1], Not(IsOk()));
+  EXPECT_TRUE(ranks_[0]->group->lost() == 1 || ranks_[2]->group->lost() == 1);
+  EXPECT_THAT(ended, Contains(StatusIs(Code::kDeadlineExceeded,
+                                       HasSubstr(" has not come within 200 ms of this rank"))));
+}
+
 TEST_F(DeviceMeansTest, AMeanThatDoesNotEndAlthoughAllHaveComeIsTold) {
   DeviceMeans::Limits limits = kPatient;
   limits.mean = std::chrono::milliseconds(100);
+  limits.round = std::chrono::milliseconds(10);
   Make(2, limits);
   EXPECT_THAT(Each(Enter), testing::Each(IsOk()));
   ranks_[1]->device.passes = false;

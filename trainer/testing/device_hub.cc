@@ -1,5 +1,8 @@
 #include "trainer/testing/device_hub.h"
 
+#include <iterator>
+#include <span>
+
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 
@@ -64,6 +67,7 @@ absl::Status HubDevice::Launch(const TensorRef& values, bool) {
 
 absl::StatusOr<DeviceGroup::Stage> HubDevice::Look() {
   CHECK(in_group_) << "a look at no group";
+  on_look();
   {
     const std::lock_guard lock(mutex_);
     RETURN_IF_ERROR(failure_);

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -70,6 +71,8 @@ class HubDevice : public DeviceGroup {
   std::atomic<bool> comes = true, passes = true, ends = true;
   // Whether it can draw an id, can begin to form, and then is one of those who have.
   std::atomic<bool> draws = true, forms = true, joins = true;
+  // Before each look, by the thread that looks; set while nobody does.
+  std::function<void()> on_look = [] {};
   // What looking at it returns instead.
   void FailWith(absl::Status status) {
     const std::lock_guard lock(mutex_);

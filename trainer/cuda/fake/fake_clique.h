@@ -3,8 +3,8 @@
 // others do.
 //
 // It is anonymous (memfd), and an id says of which process it is and by which descriptor, so that
-// nothing is left when all have ended, however they do. A rank that ends leaves its place as it was:
-// the others wait for it, as those of the real one do.
+// nothing is left when all have ended, however they do. A rank that ends leaves its place as it
+// was: the others wait for it, as those of the real one do.
 //
 // Ownership: shared by the ranks of a process. Threads: any; a rank by one at a time. Errors: null
 // for an id of nobody; ncclResult_t and CUresult as numbers.

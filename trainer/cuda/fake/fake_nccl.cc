@@ -1,9 +1,10 @@
 // Stands for NCCL on machines without it, for communicators that do not block: sums by ranks of one
-// process or of several in their order (fake_clique.h), in the streams of the driver that stands for
-// NVIDIA's, once all ranks have come to them. It refuses ranks that are not each there once, on a device each; calls before the one
-// before has settled, which takes some looks at CommGetAsyncError, and is in no stream until then;
-// and to destroy what a graph was captured with, for which the real one waits without end. Ranks
-// that ask for different things end as kernels do that fail.
+// process or of several in their order (fake_clique.h), in the streams of the driver that stands
+// for NVIDIA's, once all ranks have come to them. It refuses ranks that are not each there once, on
+// a device each; calls before the one before has settled, which takes some looks at
+// CommGetAsyncError, and is in no stream until then; and to destroy what a graph was captured with,
+// for which the real one waits without end. Ranks that ask for different things end as kernels do
+// that fail.
 
 #include <dlfcn.h>
 
