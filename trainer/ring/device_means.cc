@@ -125,7 +125,8 @@ absl::Status DeviceMeans::ShareId(const Epoch& epoch, std::string* id) {
   const auto size = static_cast<size_t>(
       std::clamp(numbers[0], 0.0F, static_cast<float>(DeviceGroup::kIdBytesMax)));
   if (size == 0) {
-    return absl::UnavailableError("form a group of GPUs: rank 0 has no id for it; its log says why");
+    return absl::UnavailableError(
+        "form a group of GPUs: rank 0 has no id for it; its log says why");
   }
   for (const float number : std::span(numbers).subspan(1, size)) {
     id->push_back(static_cast<char>(static_cast<unsigned char>(std::clamp(number, 0.0F, 255.0F))));
@@ -165,7 +166,8 @@ absl::StatusOr<bool> DeviceMeans::Tell(Turn turn, bool passed) {
   if (told.ok()) return count == static_cast<float>(group_->place().ranks);
   if (!absl::IsDeadlineExceeded(told)) return told;
   absl::Status missing = absl::DeadlineExceededError(
-      std::string(kSum) + ": " + std::string(told.message()) + " of this rank: its process has stopped, or its GPU hangs; its log and nvidia-smi there say "
+      std::string(kSum) + ": " + std::string(told.message()) +
+      " of this rank: its process has stopped, or its GPU hangs; its log and nvidia-smi there say "
       "more");
   Log(LogLevel::kWarning, std::string(missing.message()),
       {{"step", std::to_string(turn.step)}});

@@ -3,10 +3,10 @@
 //
 // Whether an epoch does so all its ranks decide alike, by what each has noted when they met. A rank
 // comes to the mean after the losses of all have come, so all are about to launch it. When its
-// device has come to it, when it has passed it, and meanwhile now and then, a rank says to all which
-// of both it is: in rounds that all of them make, until all have passed. Who does not say it in time
-// is named, and the epoch ends. While a device computes, its rank looks at it, at the links, and at
-// whether the epoch was ended: none of these may wait for another.
+// device has come to it, when it has passed it, and meanwhile now and then, a rank says to all
+// which of both it is: in rounds that all of them make, until all have passed. Who does not say it
+// in time is named, and the epoch ends. While a device computes, its rank looks at it, at the
+// links, and at whether the epoch was ended: none of these may wait for another.
 //
 // A group that fails by itself, with all links as they were, may do so again in each epoch; after
 // kFailuresMax times without a mean between them this rank notes that its device cannot.

@@ -10,14 +10,14 @@
 // thread exchanges each while the session computes the rest, as soon as the session tells that it
 // is there; where there is one, there is no such thread. What is exchanged when is ring_core.h's.
 //
-// Where the sessions of all ranks lie on devices that sum among themselves, gradients do not come to
-// the host (device_means.h).
+// Where the sessions of all ranks lie on devices that sum among themselves, gradients do not come
+// to the host (device_means.h).
 //
-// Ownership: borrows meeting, session, whose gradients it watches, and device. Threads: one at a time; Abort
-// and exchanged_beside from any. Errors: those of Group and Meeting, after which the epoch is over
-// for all its ranks and the gradients are of no use; the variables are those of the last step that
-// was applied. InvalidArgument, with both sides' words, where rank 0 has other buckets: that is
-// this rank's own. Those of the device.
+// Ownership: borrows meeting, session, whose gradients it watches, and device. Threads: one at a
+// time; Abort and exchanged_beside from any. Errors: those of Group and Meeting, after which the
+// epoch is over for all its ranks and the gradients are of no use; the variables are those of the
+// last step that was applied. InvalidArgument, with both sides' words, where rank 0 has other
+// buckets, or devices sum by another library: that is this rank's own. Those of the device.
 //
 //   RETURN_IF_ERROR(ring.Enter(epoch));
 //   RETURN_IF_ERROR(ring.BeginStep(step + 1));

@@ -88,8 +88,8 @@ class RingCore {
   // Begun, and to be run until it is done. Null if none can begin now: in a step before BeginMean
   // others follow. An exchange that was not done is not followed by another.
   absl::StatusOr<collective::Exchange*> Next();
-  // Where devices sum: what is to become its mean of all ranks now, before EndMean. Empty before the
-  // losses have come, where one is no number, and of one rank.
+  // Where devices sum: what is to become its mean of all ranks now, before EndMean. Empty before
+  // the losses have come, where one is no number, and of one rank.
   TensorRef sums_by_devices() const { return to_sum_ ? model_.trained_gradients() : TensorRef(); }
   // Of which vector of a step the last one is.
   Vector vector() const;
