@@ -70,10 +70,14 @@ class OwnRank {
       : config_(role.config()),
         task_(task),
         meeting_({.job = JobKey(role.job()), .lent = area.lent()}),
+        peers_(role.MakePeers()),
         ring_(meeting_, task.session(), static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)),
               {.rows = {.wire = role.config().gradient_precision == "bfloat16"
                                     ? collective::Wire::kBFloat16
-                                    : collective::Wire::kFloat32}}) {}
+                                    : collective::Wire::kFloat32},
+               .device = peers_.group.get(),
+               .no_device = peers_.why_not,
+               .stuck = [&role](const absl::Status& why) { role.EndNow(why); }}) {}
 
   absl::Status Start(Role& role) {
     ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(role.config().optimizer));
@@ -93,6 +97,7 @@ class OwnRank {
   collective::Meeting meeting_;
   std::unique_ptr<comm::Listener> listener_;
   std::string address_;
+  const Role::Peers peers_;
   Ring ring_;
 };
 

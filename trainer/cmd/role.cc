@@ -11,6 +11,7 @@
 #include "operator/base/machine_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/cuda/nccl_peers.h"
 #include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
@@ -91,6 +92,15 @@ absl::StatusOr<Runtime> Role::ComputesWith() {
     watch_.ComputesOn(gpus_->ids());
   }
   return gpus_->runtime();
+}
+
+Role::Peers Role::MakePeers() const {
+  if (gpus_ == nullptr) return {.group = nullptr, .why_not = "a processor"};
+  absl::StatusOr<std::unique_ptr<cuda::NcclPeers>> made = cuda::NcclPeers::Load(gpus_->device(0));
+  if (made.ok()) return {.group = *std::move(made), .why_not = ""};
+  Log(LogLevel::kWarning, "gradients of this rank's GPU go through memory of the host",
+      {{"why", std::string(made.status().message())}});
+  return {.group = nullptr, .why_not = "a GPU without NCCL"};
 }
 
 void Role::EndNow(const absl::Status& why) {

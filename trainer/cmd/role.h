@@ -32,6 +32,7 @@
 #include "trainer/cmd/trace_file.h"
 #include "trainer/cuda/cuda_runtime.h"
 #include "trainer/cut/snapshot.h"
+#include "trainer/graph/device_group.h"
 #include "trainer/graph/runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/replica/member.h"
@@ -76,6 +77,15 @@ class Role {
   // What its sessions compute with: the GPUs that the process was told of, opened once, or the
   // processor.
   absl::StatusOr<Runtime> ComputesWith();
+  // What sums gradients between its GPU and those of other ranks. Null on a processor, and where
+  // there is no NCCL, which the log says: `why_not`.
+  struct Peers {
+    std::unique_ptr<DeviceGroup> group;
+    std::string why_not;
+  };
+  Peers MakePeers() const;
+  // Where threads wait for a device that neither answers nor lets them go: nothing else ends.
+  [[noreturn]] void EndNow(const absl::Status& why);
   // How the process has ended, with what is known of its GPUs if it was they.
   absl::Status Explain(absl::Status status) const {
     return gpus_ == nullptr ? status : gpus_->Explain(std::move(status));
@@ -114,8 +124,6 @@ class Role {
   Tries TriesUntil(const StopFlag& stop) { return {clock_, board_, stop, limits()}; }
 
  private:
-  // Where threads wait for a device that neither answers nor lets them go: nothing else ends.
-  [[noreturn]] void EndNow(const absl::Status& why);
   // What heads the event files.
   std::vector<summary::Event> EventHead(ModelTask& task) const;
   summary::Event PlacedGraph(ModelTask& task) const;

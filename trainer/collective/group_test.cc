@@ -193,6 +193,91 @@ TEST(GroupTest, AbortEndsAWaitAndEveryPeersToo) {
   ExpectAbortEndsAll(By::kMemory);
 }
 
+TEST(GroupTest, WhoDoesNotComeInTimeIsNamedAndLost) {
+  for (const By by : {By::kSocket, By::kMemory}) {
+    Ranks ranks(3, by);
+    std::vector<absl::Status> ended(3);
+    ranks.Each([&](int rank, Group& group) {
+      if (rank == 1) return;  // It never begins.
+      std::vector<float> one{1};
+      Exchange exchange(PlanAllReduce(Way::kDirect, group.place(), 1));
+      exchange.Begin({.epoch = 1, .step = 1}, one);
+      const auto patience = rank == 0 ? std::chrono::milliseconds(100) : std::chrono::hours(1);
+      ended[static_cast<size_t>(rank)] = group.RunWithin(exchange, patience);
+    });
+    EXPECT_THAT(ended[0], StatusIs(absl::StatusCode::kDeadlineExceeded,
+                                   testing::HasSubstr(" has not come within 100 ms")));
+    EXPECT_EQ(ranks.groups[0]->lost(), 1);
+    // Its links are closed then.
+    EXPECT_THAT(ended[2], StatusIs(absl::StatusCode::kUnavailable));
+    EXPECT_EQ(ranks.groups[2]->lost(), 0);
+  }
+}
+
+TEST(GroupTest, ForWhomItWaitsTooLongIsToldOnceAndTheWaitGoesOn) {
+  Links links = Connect(2, By::kSocket);
+  std::atomic<int> told = 0;
+  std::string whom;
+  Group zero({.place = {2, 0},
+              .links = std::move(links[0]),
+              .late = std::chrono::milliseconds(10),
+              .on_late = [&](const std::string& peer) {
+                whom = peer;
+                ++told;
+              }});
+  Group one({.place = {2, 1}, .links = std::move(links[1])});
+  for (int64_t step = 1; step <= 2; ++step) {
+    std::thread late([&] {
+      while (told != step) std::this_thread::yield();
+      std::vector<float> numbers{1, 2};
+      EXPECT_THAT(AllReduce(one, Way::kRing, step, &numbers), IsOk());
+    });
+    std::vector<float> numbers{3, 4};
+    EXPECT_THAT(AllReduce(zero, Way::kRing, step, &numbers), IsOk());
+    late.join();
+    EXPECT_EQ(numbers, (std::vector<float>{4, 6}));
+    EXPECT_EQ(told, step);
+    EXPECT_FALSE(whom.empty());
+  }
+}
+
+TEST(GroupTest, APauseEndsWhenAPeerGoesWhateverItHasSentBefore) {
+  for (const By by : {By::kSocket, By::kMemory}) {
+    Ranks ranks(3, by);
+    Group& zero = *ranks.groups[0];
+    EXPECT_THAT(zero.Pause(std::chrono::microseconds(100)), IsOk());
+    std::thread goes([&] {
+      // What it sends nobody takes.
+      std::vector<float> numbers{1};
+      Exchange exchange(PlanAllReduce(Way::kDirect, {3, 2}, 1));
+      exchange.Begin({.epoch = 1, .step = 1}, numbers);
+      EXPECT_FALSE(ranks.groups[2]->RunWithin(exchange, std::chrono::milliseconds(1)).ok());
+    });
+    absl::Status ended;
+    while (ended.ok()) ended = zero.Pause(std::chrono::hours(1));
+    goes.join();
+    EXPECT_THAT(ended, StatusIs(absl::StatusCode::kUnavailable,
+                                testing::HasSubstr("it has closed the connection")));
+    EXPECT_EQ(zero.lost(), 2);
+    // The others learn of it.
+    EXPECT_THAT(ranks.groups[1]->Pause(std::chrono::hours(1)),
+                StatusIs(absl::StatusCode::kUnavailable));
+    EXPECT_THAT(zero.Pause(std::chrono::hours(1)),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
+  }
+}
+
+TEST(GroupTest, AnAbortEndsAPause) {
+  Ranks ranks(2, By::kMemory);
+  std::thread aborting([&] { ranks.groups[0]->Abort(); });
+  EXPECT_THAT(ranks.groups[0]->Pause(std::chrono::hours(1)),
+              StatusIs(absl::StatusCode::kAborted));
+  aborting.join();
+  EXPECT_EQ(ranks.groups[0]->lost(), std::nullopt);
+  EXPECT_THAT(ranks.groups[1]->Pause(std::chrono::hours(1)),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST(GroupTest, ItTellsForWhomItSleeps) {
   Links links = Connect(2, By::kMemory);
   std::atomic<int> told = -1;

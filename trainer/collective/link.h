@@ -58,6 +58,10 @@ class Link {
   virtual pollfd Sleep(Wanted wanted) = 0;
   virtual void Wake() = 0;
 
+  // Of which poll says POLLRDHUP once the other end has gone, whatever that has sent before; -1:
+  // none.
+  virtual int socket() const { return -1; }
+
   // Both ends fail from now on, also in a poll that is under way. What was lent is withdrawn: the
   // other end counts nothing of it any more, and it may be changed.
   virtual void Close() = 0;

@@ -189,7 +189,7 @@ TEST_P(LinkTest, CloseEndsASleepAtBothEnds) {
 
 // The other end of a memory link, written by hand.
 struct Liar {
-  explicit Liar(size_t bytes, uint64_t layout = 2) {
+  explicit Liar(size_t bytes, uint64_t layout = 3) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     socket = ends[0];
@@ -197,9 +197,10 @@ struct Liar {
       area = comm::SharedArea::Make(bytes).value();
       Say(0, layout);
       SendDescriptor(ends[1]);
-      // It lends nothing, which who has refused it does not hear any more.
-      const char byte = 0;
-      [[maybe_unused]] const ssize_t sent = send(ends[1], &byte, 1, MSG_NOSIGNAL);
+      // It lends nothing, and reads nothing that is lent, which who has refused it does not hear
+      // any more.
+      const char bytes[2] = {0, 0};
+      [[maybe_unused]] const ssize_t sent = send(ends[1], bytes, 2, MSG_NOSIGNAL);
     });
     link = MakeMemoryLink(ends[0], "liar", std::chrono::seconds(10));
     liar.join();
@@ -207,7 +208,11 @@ struct Liar {
   }
   ~Liar() { close(other); }
 
-  void SendDescriptor(int to) {
+  // Lends an area, too, in which the other end lends one of that size.
+  static Liar Lending(const comm::SharedArea& theirs) { return Liar(theirs); }
+
+  void SendDescriptor(int to) { SendDescriptor(to, area.descriptor()); }
+  static void SendDescriptor(int to, int descriptor) {
     char byte = 0;
     iovec data{&byte, 1};
     alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
@@ -220,7 +225,6 @@ struct Liar {
     control->cmsg_level = SOL_SOCKET;
     control->cmsg_type = SCM_RIGHTS;
     control->cmsg_len = CMSG_LEN(sizeof(int));
-    const int descriptor = area.descriptor();
     std::memcpy(CMSG_DATA(control), &descriptor, sizeof(int));
     EXPECT_EQ(sendmsg(to, &message, 0), 1);
   }
@@ -231,14 +235,44 @@ struct Liar {
   }
 
   int socket, other;
-  comm::SharedArea area;
+  comm::SharedArea area, lent;
   absl::StatusOr<std::unique_ptr<Link>> link;
+
+ private:
+  explicit Liar(const comm::SharedArea& theirs) : lent(Area(theirs.size())) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    socket = ends[0];
+    std::thread liar([&] {
+      area = Area(4096 + kQueueBytes);
+      Say(0, 3);
+      SendDescriptor(ends[1]);
+      SendDescriptor(ends[1], lent.descriptor());
+      const char reads = 1;
+      EXPECT_EQ(send(ends[1], &reads, 1, MSG_NOSIGNAL), 1);
+    });
+    link = MakeMemoryLink(ends[0], "liar", std::chrono::seconds(10), &theirs);
+    liar.join();
+    other = ends[1];
+  }
 };
 
 constexpr size_t kAreaBytes = 4096 + kQueueBytes;
 
 // By cache line.
 constexpr size_t kRunsSent = 1, kTaken = 2, kFirstRun = 5;
+
+std::span<std::byte> BytesOf(const comm::SharedArea& area) {
+  return std::as_writable_bytes(std::span(area.data(), area.size()));
+}
+
+struct Lenders {
+  static constexpr size_t kBytes = 4 * kLentBytesMin;
+
+  comm::SharedArea areas[2] = {Area(kBytes), Area(kBytes)};
+  LinkPair pair = MakeLendingPair(areas[0], areas[1]);
+  std::span<std::byte> lent = BytesOf(areas[0]);
+};
 
 TEST(MemoryLinkTest, APeerWhoseNumbersCannotBeIsNotBelieved) {
   std::byte bytes[8]{};
@@ -264,22 +298,109 @@ TEST(MemoryLinkTest, APeerWhoseNumbersCannotBeIsNotBelieved) {
   }
 }
 
+// Of what it has lent: beyond its end, around the end of all numbers, of nothing; and from any byte
+// on, which is no lie.
+TEST(MemoryLinkTest, APeerThatLiesAboutWhereInWhatItLentSomethingLiesIsNotBelieved) {
+  constexpr uint64_t kLent = uint64_t{1} << 63, kMost = ~uint64_t{0};
+  const comm::SharedArea own = Area(Lenders::kBytes);
+  const uint64_t size = own.size();
+  struct {
+    uint64_t at, bytes;
+  } const lies[] = {{size - 3, kLent | 4},
+                    {size, kLent | 1},
+                    {size + 1, kLent | 1},
+                    {1, kLent | size},
+                    {0, kLent | (size + 1)},
+                    {kMost, kLent | 1},
+                    {kMost - 7, kLent | 8},
+                    {kMost - 7, kLent | 9},
+                    {kMost, kMost},
+                    {0, kMost},
+                    {uint64_t{1} << 62, kLent | (uint64_t{1} << 62)},
+                    {8, kLent}};
+  std::byte bytes[8]{};
+  for (const auto& run : lies) {
+    Liar says = Liar::Lending(own);
+    ASSERT_THAT(says.link.status(), IsOk());
+    std::memcpy(says.area.data() + kFirstRun * 64, &run, sizeof(run));
+    says.Say(kRunsSent, 1);
+    EXPECT_EQ((*says.link)->Peek().status().code(), absl::StatusCode::kDataLoss)
+        << run.at << " " << run.bytes;
+    EXPECT_EQ((*says.link)->Receive(bytes).status().code(), absl::StatusCode::kDataLoss);
+  }
+  struct {
+    uint64_t at, bytes;
+  } const truths[] = {{1, kLent | 8}, {size - 8, kLent | 8}, {size - 5, kLent | 5}};
+  for (const auto& run : truths) {
+    Liar says = Liar::Lending(own);
+    ASSERT_THAT(says.link.status(), IsOk());
+    for (uint64_t i = 0; i < size; ++i) says.lent.data()[i] = static_cast<char>(i % 251);
+    std::memcpy(says.area.data() + kFirstRun * 64, &run, sizeof(run));
+    says.Say(kRunsSent, 1);
+    const size_t count = run.bytes & ~kLent;
+    ASSERT_THAT((*says.link)->Receive(bytes), IsOkAndHolds(count));
+    for (size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(bytes[i], static_cast<std::byte>((run.at + i) % 251));
+    }
+  }
+}
+
+TEST(MemoryLinkTest, APeerWhoseNumbersGoBackIsNotBelieved) {
+  const comm::SharedArea own = Area(Lenders::kBytes);
+  Liar says = Liar::Lending(own);
+  ASSERT_THAT(says.link.status(), IsOk());
+  const std::span<std::byte> lent = BytesOf(own);
+  ASSERT_THAT((*says.link)->Lend(lent), IsOkAndHolds(lent.size()));
+  says.Say(kTaken, 100);
+  EXPECT_THAT((*says.link)->Settled(), IsOkAndHolds(false));
+  says.Say(kTaken, 99);
+  EXPECT_EQ((*says.link)->Settled().status().code(), absl::StatusCode::kDataLoss);
+  says.Say(kTaken, lent.size() + 1);
+  EXPECT_EQ((*says.link)->Settled().status().code(), absl::StatusCode::kDataLoss);
+  std::byte byte{};
+  const uint64_t run[] = {0, 1};
+  std::memcpy(says.area.data() + kFirstRun * 64, run, sizeof(run));
+  says.Say(kRunsSent, 1);
+  ASSERT_THAT((*says.link)->Receive({&byte, 1}), IsOkAndHolds(1U));
+  says.Say(kRunsSent, 0);
+  EXPECT_EQ((*says.link)->Receive({&byte, 1}).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// A process may have as many mappings as the kernel lets it.
+TEST(MemoryLinkTest, WhatCannotBeMappedIsCopiedAndTheOtherDirectionIsNot) {
+  const comm::SharedArea areas[2] = {Area(Lenders::kBytes), Area(Lenders::kBytes)};
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  absl::StatusOr<std::unique_ptr<Link>> full;
+  std::thread making([&] {
+    full = MakeMemoryLink(ends[1], "y", std::chrono::seconds(10), &areas[1],
+                          [](int descriptor, const comm::SharedArea::Readers&)
+                              -> absl::StatusOr<comm::SharedArea> {
+                            close(descriptor);
+                            return absl::ResourceExhaustedError("mmap: Cannot allocate memory");
+                          });
+  });
+  auto link = MakeMemoryLink(ends[0], "x", std::chrono::seconds(10), &areas[0]);
+  making.join();
+  ASSERT_THAT(link.status(), IsOk());
+  ASSERT_THAT(full.status(), IsOk());
+  const std::span<std::byte> lent = BytesOf(areas[0]), other = BytesOf(areas[1]);
+  lent[5] = std::byte{7};
+  ASSERT_THAT((*link)->Lend(lent), IsOkAndHolds(lent.size()));
+  EXPECT_THAT((*link)->Settled(), IsOkAndHolds(true)) << "it was copied";
+  std::vector<std::byte> into(lent.size());
+  ASSERT_THAT((*full)->Receive(into), IsOkAndHolds(into.size()));
+  EXPECT_EQ(into[5], std::byte{7});
+  ASSERT_THAT((*full)->Lend(other), IsOkAndHolds(other.size()));
+  EXPECT_THAT((*full)->Settled(), IsOkAndHolds(false)) << "it is read where it lies";
+  ASSERT_THAT((*link)->Receive(into), IsOkAndHolds(into.size()));
+  EXPECT_THAT((*full)->Settled(), IsOkAndHolds(true));
+}
+
 TEST(MemoryLinkTest, ALayoutOfAnotherProgramIsRefused) {
   Liar other(kAreaBytes, 1);
   EXPECT_EQ(other.link.status().code(), absl::StatusCode::kDataLoss) << other.link.status();
 }
-
-std::span<std::byte> BytesOf(const comm::SharedArea& area) {
-  return std::as_writable_bytes(std::span(area.data(), area.size()));
-}
-
-struct Lenders {
-  static constexpr size_t kBytes = 4 * kLentBytesMin;
-
-  comm::SharedArea areas[2] = {Area(kBytes), Area(kBytes)};
-  LinkPair pair = MakeLendingPair(areas[0], areas[1]);
-  std::span<std::byte> lent = BytesOf(areas[0]);
-};
 
 TEST(MemoryLinkTest, WhatIsLentIsReadWhereItLiesAndSettledWhenItWasTaken) {
   Lenders both;

@@ -22,6 +22,10 @@ using comm::FrameType;
 constexpr uint64_t kGreetingBytesMax = 1 << 10;
 // Of terms: a line that people can read.
 constexpr uint64_t kTermsBytesMax = 8 << 10;
+// Of a note, the same, and short.
+constexpr uint64_t kNoteBytesMax = 1 << 10;
+// Between terms and note.
+constexpr char kLineEnd = '\n';
 // Ranks have 16 bits in frames.
 constexpr uint32_t kRanksMax = 1 << 16;
 
@@ -62,20 +66,27 @@ absl::Status Meeting::Admit(comm::Channel& channel) {
                   "the caller is of another job or attempt, or does not have this job's token");
   }
   ASSIGN_OR_RETURN(const FrameHead meet, channel.ReceiveHead());
-  if (meet.type != FrameType::kMeet || meet.payload_bytes > kTermsBytesMax ||
+  if (meet.type != FrameType::kMeet || meet.payload_bytes > kTermsBytesMax + kNoteBytesMax ||
       meet.rank >= kRanksMax) {
     return absl::DataLossError(channel.peer() + " does not go on with MEET but with " +
                                comm::FrameTypeName(meet.type));
   }
-  ASSIGN_OR_RETURN(const std::string theirs, channel.ReceiveText(meet.payload_bytes));
+  ASSIGN_OR_RETURN(std::string theirs, channel.ReceiveText(meet.payload_bytes));
+  std::string note;
+  if (const size_t end = theirs.find(kLineEnd); end != std::string::npos) {
+    note = theirs.substr(end + 1);
+    theirs.resize(end);
+  }
   if (const std::string own = terms(); theirs != own) {
     const std::string sentence = "rank " + std::to_string(meet.rank) + " comes with " + theirs +
                                  ", and here it is " + own +
-                                 ": ranks must have the same program and model";
+                                 ": ranks must have the same program and model, on devices of "
+                                 "one kind";
     (void)Refuse(channel, comm::Refusal::kInvalid, sentence);
     return absl::InvalidArgumentError(channel.peer() + " refused: " + sentence);
   }
-  return Keep(channel, meet.generation, static_cast<int>(meet.rank));
+  return Keep(channel, {.epoch = meet.generation, .rank = static_cast<int>(meet.rank)},
+              std::move(note));
 }
 
 void Meeting::SetTerms(std::string terms) {
@@ -83,12 +94,23 @@ void Meeting::SetTerms(std::string terms) {
   terms_ = std::move(terms);
 }
 
+void Meeting::SetNote(std::string note) {
+  std::lock_guard lock(mutex_);
+  note_ = std::move(note);
+}
+
+std::string Meeting::note() const {
+  std::lock_guard lock(mutex_);
+  return note_;
+}
+
 std::string Meeting::terms() const {
   std::lock_guard lock(mutex_);
   return terms_;
 }
 
-absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
+absl::Status Meeting::Keep(comm::Channel& channel, const Call& theirs, std::string note) {
+  const auto [epoch, rank] = std::pair(theirs.epoch, theirs.rank);
   uint32_t present = 0;
   {
     std::lock_guard lock(mutex_);
@@ -102,11 +124,12 @@ absl::Status Meeting::Keep(comm::Channel& channel, uint32_t epoch, int rank) {
                       ", and here it is epoch " + std::to_string(present));
   }
   // The last frame of this connection, before the link can be used.
-  RETURN_IF_ERROR(channel.Send({.type = FrameType::kMeet, .generation = epoch}));
+  RETURN_IF_ERROR(
+      channel.Send({.type = FrameType::kMeet, .generation = epoch}, this->note()));
   std::lock_guard lock(mutex_);
   if (epoch != book_.epoch()) return absl::OkStatus();  // It is closed, and comes again.
   ASSIGN_OR_RETURN(const int socket, channel.TakeSocket());
-  book_.Keep(epoch, rank, Caller(socket, channel.peer()));
+  book_.Keep(epoch, rank, Caller(socket, channel.peer(), std::move(note)));
   changed_.notify_all();
   return absl::OkStatus();
 }
@@ -118,13 +141,17 @@ absl::StatusOr<std::vector<std::unique_ptr<Link>>> Meeting::Meet(const Call& cal
     RETURN_IF_ERROR(book_.Open(call.epoch));
   }
   Links links(call.addresses.size());
+  notes_.assign(links.size(), "");
+  notes_[static_cast<size_t>(call.rank)] = note();
   for (int rank = 0; rank < call.rank; ++rank) {
-    ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], CallRank(call, rank));
+    const auto place = static_cast<size_t>(rank);
+    ASSIGN_OR_RETURN(links[place], CallRank(call, rank, &notes_[place]));
   }
   for (int left = static_cast<int>(call.addresses.size()) - call.rank - 1; left > 0; --left) {
     ASSIGN_OR_RETURN(auto came, AwaitCaller(call, links, until));
     auto& [rank, caller] = came;
     const std::string name = "rank " + std::to_string(rank) + " (" + caller.name() + ")";
+    notes_[static_cast<size_t>(rank)] = caller.note();
     ASSIGN_OR_RETURN(links[static_cast<size_t>(rank)], MakeLink(caller.TakeSocket(), name));
   }
   return links;
@@ -136,7 +163,8 @@ void Meeting::Cancel(uint32_t epoch) {
   changed_.notify_all();
 }
 
-absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int rank) const {
+absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int rank,
+                                                        std::string* note) const {
   const std::string& address = call.addresses[static_cast<size_t>(rank)];
   const std::string name = RankName(rank, address);
   auto connected = comm::Channel::Connect(address, {.patience = options_.patience});
@@ -151,7 +179,7 @@ absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int ra
   RETURN_IF_ERROR(channel->Send({.type = FrameType::kMeet,
                                  .generation = call.epoch,
                                  .rank = static_cast<uint32_t>(call.rank)},
-                                terms()));
+                                terms() + kLineEnd + this->note()));
   ASSIGN_OR_RETURN(const FrameHead answer, channel->ReceiveHead());
   if (answer.type == FrameType::kRefused) {
     ASSIGN_OR_RETURN(const std::string why, channel->ReceiveText(answer.payload_bytes));
@@ -163,6 +191,13 @@ absl::StatusOr<std::unique_ptr<Link>> Meeting::CallRank(const Call& call, int ra
   if (answer.type != FrameType::kMeet) {
     return absl::DataLossError(name + " answers MEET with " +
                                comm::FrameTypeName(answer.type));
+  }
+  if (answer.payload_bytes > kNoteBytesMax) {
+    return absl::DataLossError(name + " answers MEET with a note of " +
+                               std::to_string(answer.payload_bytes) + " bytes");
+  }
+  if (answer.payload_bytes > 0) {
+    ASSIGN_OR_RETURN(*note, channel->ReceiveText(answer.payload_bytes));
   }
   ASSIGN_OR_RETURN(const int socket, channel->TakeSocket());
   return MakeLink(socket, name);

@@ -82,6 +82,23 @@ TEST(MeetingTest, AllRanksOfAnEpochAreConnectedWithEachOtherEpochAfterEpoch) {
   for (uint32_t epoch = 1; epoch <= 3; ++epoch) MeetAndSum(ranks, epoch);
 }
 
+TEST(MeetingTest, EachIsToldTheNotesOfAllOthersAndOnesOwn) {
+  const Ranks ranks = Make(3);
+  const std::vector<std::string> notes = {"+NCCL 2.28.9", "", "-a processor"};
+  for (size_t rank = 0; rank < notes.size(); ++rank) {
+    ranks[rank]->meeting.SetTerms("buckets of 9");
+    ranks[rank]->meeting.SetNote(notes[rank]);
+  }
+  for (uint32_t epoch = 1; epoch <= 2; ++epoch) {
+    MeetAndSum(ranks, epoch);
+    for (const auto& rank : ranks) EXPECT_EQ(rank->meeting.notes(), notes);
+  }
+  ranks[1]->meeting.SetNote("+NCCL 2.27.3");
+  MeetAndSum(ranks, 3);
+  EXPECT_EQ(ranks[0]->meeting.notes()[1], "+NCCL 2.27.3");
+  EXPECT_EQ(ranks[2]->meeting.notes()[1], "+NCCL 2.27.3");
+}
+
 TEST(MeetingTest, OneThatDoesNotComeIsNamed) {
   const Ranks ranks = Make(2, std::chrono::milliseconds(50));
   const auto links = ranks[0]->meeting.Meet(

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/comm/shared_area.h"
 
@@ -26,7 +27,7 @@ constexpr size_t kPieceBytes = size_t{16} << 10;
 static_assert(kQueueBytes % kPieceBytes == 0);
 
 // Another one where what follows means something else.
-constexpr uint64_t kLayout = 2;
+constexpr uint64_t kLayout = 3;
 constexpr uint64_t kLentBit = uint64_t{1} << 63;
 
 struct Run {
@@ -108,11 +109,52 @@ absl::StatusOr<int> ReceiveDescriptor(int socket, std::chrono::milliseconds pati
   return descriptor;
 }
 
+// What a byte says of it.
+constexpr char kCopies = 0, kReads = 1;
+
+absl::Status SendWord(int socket, char word, const std::string& peer) {
+  return send(socket, &word, 1, MSG_NOSIGNAL) == 1 ? absl::OkStatus()
+                                                   : Broken("share memory with", peer);
+}
+
+absl::StatusOr<char> ReceiveWord(int socket, const std::string& peer) {
+  char word = 0;
+  const ssize_t count = recv(socket, &word, 1, 0);
+  if (count < 0) return Broken("share memory with", peer);
+  if (count == 0) return absl::UnavailableError("share memory with " + peer + ": it has gone");
+  return word;
+}
+
+// What the other end lends, to be read where it lies: nothing where it lends nothing, where this
+// end does not, and where there is no room for it among what this process maps.
+absl::StatusOr<comm::SharedArea> MapBorrowed(int descriptor, const std::string& peer,
+                                             const comm::SharedArea* lent, MapLent map) {
+  if (descriptor < 0) return comm::SharedArea();
+  if (lent == nullptr) {
+    close(descriptor);
+    return comm::SharedArea();
+  }
+  // No more than this end has itself; what nobody reads is not mapped.
+  auto borrowed = map(descriptor, {.bytes_max = lent->size(), .at_once = false});
+  if (absl::IsResourceExhausted(borrowed.status())) {
+    Log(LogLevel::kWarning, "gradients of a rank are copied instead of read where they lie",
+        {{"rank", peer}, {"why", std::string(borrowed.status().message())}});
+    return comm::SharedArea();
+  }
+  RETURN_IF_ERROR(borrowed.status());
+  if (borrowed->size() != lent->size()) {
+    return absl::DataLossError(peer + " lends " + std::to_string(borrowed->size()) +
+                               " bytes, and this rank " + std::to_string(lent->size()) +
+                               ": ranks must have the same model");
+  }
+  return borrowed;
+}
+
 class MemoryLink : public Link {
  public:
   struct Areas {
     comm::SharedArea own, theirs;
-    // Both or none.
+    // What the other end reads where it lies, and what this one does: each by itself or none.
     const comm::SharedArea* lent = nullptr;
     comm::SharedArea borrowed;
   };
@@ -230,6 +272,8 @@ class MemoryLink : public Link {
     }
   }
 
+  int socket() const override { return socket_.get(); }
+
   void Close() override {
     Withdraw();
     shutdown(socket_.get(), SHUT_RDWR);
@@ -328,7 +372,7 @@ class MemoryLink : public Link {
 
 absl::StatusOr<std::unique_ptr<Link>> MakeMemoryLink(int socket, std::string peer,
                                                      std::chrono::milliseconds patience,
-                                                     const comm::SharedArea* lent) {
+                                                     const comm::SharedArea* lent, MapLent map) {
   Socket owned(socket);
   // Blocking until all areas are known.
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);
@@ -354,19 +398,10 @@ absl::StatusOr<std::unique_ptr<Link>> MakeMemoryLink(int socket, std::string pee
                                ": ranks must have the same program");
   }
   ASSIGN_OR_RETURN(const int borrowed, ReceiveDescriptor(socket, patience, peer));
-  if (borrowed >= 0 && lent == nullptr) close(borrowed);
-  if (borrowed >= 0 && lent != nullptr) {
-    // No more than this end has itself; what nobody reads is not mapped.
-    ASSIGN_OR_RETURN(areas.borrowed,
-                     comm::SharedArea::Adopt(borrowed,
-                                             {.bytes_max = lent->size(), .at_once = false}));
-    if (areas.borrowed.size() != lent->size()) {
-      return absl::DataLossError(peer + " lends " + std::to_string(areas.borrowed.size()) +
-                                 " bytes, and this rank " + std::to_string(lent->size()) +
-                                 ": ranks must have the same model");
-    }
-    areas.lent = lent;
-  }
+  ASSIGN_OR_RETURN(areas.borrowed, MapBorrowed(borrowed, peer, lent, map));
+  RETURN_IF_ERROR(SendWord(socket, areas.borrowed.size() > 0 ? kReads : kCopies, peer));
+  ASSIGN_OR_RETURN(const char word, ReceiveWord(socket, peer));
+  if (word == kReads) areas.lent = lent;
   areas.own.CloseDescriptor();
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
   return std::make_unique<MemoryLink>(std::move(owned), std::move(peer), std::move(areas));

@@ -13,16 +13,17 @@
 // A run is bytes that follow each other in the data or, where the highest bit of `bytes` says so,
 // in the memory that this end lends: a second area of its own, as large as that of the other end.
 // So an end writes nothing that the other relies on but these, and one that lies about them is told
-// from one that does not: no more can be there than fits. Who sleeps is woken by a byte on the
-// socket, once for each sleep; a peer that has gone closes it.
+// from one that does not: no more can be there than fits. When both have each other's areas an end
+// says whether it can read what the other lends; where it cannot, the other copies. Who sleeps is
+// woken by a byte on the socket, once for each sleep; a peer that has gone closes it.
 //
 // What is lent lies in memory that is written again when the link is closed. `withdrawn` is set
 // before that and looked at after a read, so a reader knows whether it has read what was lent, as
 // with a seqlock (Boehm, "Can seqlocks get along with programming language memory models?", 2012).
 //
 // Ownership: owns the socket, borrows what it lends. Threads, errors: as link.h; also
-// ResourceExhausted for memory that is not there and DataLoss for an area that is none, or numbers
-// that cannot be.
+// ResourceExhausted for memory of the queues that is not there and DataLoss for an area that is
+// none, or numbers that cannot be.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Link> link, MakeMemoryLink(socket, "worker-1", 2s));
 
@@ -48,12 +49,17 @@ constexpr size_t kRuns = 64;
 // Fewer are copied as soon as the other end is told where they lie.
 constexpr size_t kLentBytesMin = size_t{16} << 10;
 
+// How what the other end lends is mapped; a test has it fail.
+using MapLent = absl::StatusOr<comm::SharedArea> (*)(int descriptor,
+                                                     const comm::SharedArea::Readers& readers);
+
 // Takes a connected Unix socket over, with whose other end the areas are exchanged now: Unavailable
 // if nothing comes within `patience`. `lent`: where Lend does not copy, if the other end lends such
-// an area, too; null: nowhere.
+// an area, too, and can map this; null: nowhere.
 absl::StatusOr<std::unique_ptr<Link>> MakeMemoryLink(int socket, std::string peer,
                                                      std::chrono::milliseconds patience,
-                                                     const comm::SharedArea* lent = nullptr);
+                                                     const comm::SharedArea* lent = nullptr,
+                                                     MapLent map = &comm::SharedArea::Adopt);
 
 }  // namespace taas::collective
 

@@ -38,6 +38,8 @@ class Mover {
   // Closes all links.
   void Fail();
   bool failed() const { return failed_; }
+  // Whoever waits has seen that this one has gone.
+  void Lose(int peer) { lost_ = peer; }
   // Whose link broke, if that is why it failed: it has gone, or has failed before.
   std::optional<int> lost() const { return lost_; }
   Link& link(int peer) { return *links_[static_cast<size_t>(peer)]; }

@@ -47,6 +47,7 @@ class SocketLink : public Link {
     return {socket_, static_cast<short>(events), 0};
   }
   void Wake() override {}
+  int socket() const override { return socket_; }
 
   void Close() override { shutdown(socket_, SHUT_RDWR); }
 

@@ -210,6 +210,25 @@ TEST(ChannelTest, SharedMemoryThatIsNotThereOrTooSmallIsDamage) {
   EXPECT_THAT(ReceiveClaim({area->descriptor()}, 4097), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+// Whoever has a descriptor could else change what others read as this process's.
+TEST(ChannelTest, SharedMemoryIsWrittenByWhoHasMadeItAlone) {
+  const auto area = SharedArea::Make(4096);
+  ASSERT_THAT(area, IsOk());
+  const int fd = area->descriptor();
+  const int any = memfd_create("any", MFD_ALLOW_SEALING);
+  const bool kernel_seals = fcntl(any, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0;
+  close(any);
+  if (!kernel_seals) GTEST_SKIP() << "this kernel has no such seal";
+  area->data()[0] = 'a';
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+  EXPECT_LT(pwrite(fd, "b", 1, 0), 0);
+  auto read = SharedArea::Adopt(dup(fd));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_NE(mprotect(read->data(), 4096, PROT_READ | PROT_WRITE), 0);
+  area->data()[0] = 'c';
+  EXPECT_EQ(read->data()[0], 'c');
+}
+
 // Nobody may use up what this process can open.
 TEST(ChannelTest, NoDescriptorIsLeftOpenHoweverManyCome) {
   const auto area = SharedArea::Make(4096);

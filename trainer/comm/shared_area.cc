@@ -16,6 +16,15 @@ namespace {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
+// The mapping that is there by now stays writable. An earlier kernel knows no such seal.
+bool Seal(int descriptor) {
+#ifdef F_SEAL_FUTURE_WRITE
+  if (fcntl(descriptor, F_ADD_SEALS, kSeals | F_SEAL_FUTURE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;
+#endif
+  return fcntl(descriptor, F_ADD_SEALS, kSeals) == 0;
+}
+
 absl::Status NoMemory(const char* call, size_t bytes, int error) {
   return absl::ResourceExhaustedError("share " + std::to_string(bytes) + " bytes of memory: " +
                                       call + ": " + std::strerror(error));
@@ -32,11 +41,11 @@ absl::StatusOr<SharedArea> SharedArea::Make(size_t bytes) {
     error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   } while (error == EINTR);
   if (error != 0) return NoMemory("fallocate", bytes, error);
-  if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return NoMemory("seal", bytes, errno);
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
   if (data == MAP_FAILED) return NoMemory("mmap", bytes, errno);
   area.data_ = static_cast<char*>(data);
   area.size_ = bytes;
+  if (!Seal(fd)) return NoMemory("seal", bytes, errno);
   static std::atomic<uint64_t> last_id = 0;
   area.id_ = ++last_id;
   return area;

@@ -60,6 +60,16 @@ absl::Status CudaEvent::Synchronize() {
   return driver.Check("wait for an event", driver.api().EventSynchronize(event_));
 }
 
+absl::StatusOr<bool> CudaEvent::HasPassed() const {
+  RETURN_IF_ERROR(made_);
+  RETURN_IF_ERROR(device_.Enter());
+  const Driver& driver = device_.driver();
+  const int result = driver.api().EventQuery(event_);
+  if (result == kCuNotReady) return false;
+  RETURN_IF_ERROR(driver.Check("look at an event", result));
+  return true;
+}
+
 absl::StatusOr<std::chrono::nanoseconds> CudaEvent::Since(const TimedEvent& earlier) const {
   ASSIGN_OR_RETURN(const CuEvent from, static_cast<const CudaEvent&>(earlier).handle());
   RETURN_IF_ERROR(made_);

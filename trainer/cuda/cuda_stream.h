@@ -26,6 +26,8 @@ class CudaEvent : public TimedEvent {
 
   absl::Status Synchronize() override;
   absl::StatusOr<std::chrono::nanoseconds> Since(const TimedEvent& earlier) const override;
+  // Without waiting for it.
+  absl::StatusOr<bool> HasPassed() const;
   // The driver's, of a thread that has entered the device.
   absl::StatusOr<CuEvent> handle() const;
 

@@ -152,6 +152,7 @@ absl::Status Driver::Start() {
   FIND(EventDestroy, "_v2");
   FIND(EventRecordWithFlags, "");
   FIND(EventSynchronize, "");
+  FIND(EventQuery, "");
   FIND(EventElapsedTime, "_v2");
   FIND(StreamBeginCapture, "_v2");
   FIND(StreamEndCapture, "");

@@ -86,6 +86,8 @@ struct DriverApi {
   int (*EventDestroy)(CuEvent event);
   int (*EventRecordWithFlags)(CuEvent event, CuStream stream, unsigned flags);
   int (*EventSynchronize)(CuEvent event);
+  // kCuNotReady before it has passed.
+  int (*EventQuery)(CuEvent event);
   int (*EventElapsedTime)(float* milliseconds, CuEvent earlier, CuEvent later);
   // Of captures, and of what they become.
   int (*StreamBeginCapture)(CuStream stream, int mode);

@@ -28,7 +28,7 @@ struct NcclId {
 inline constexpr int kNcclSuccess = 0, kNcclUnhandledCudaError = 1, kNcclSystemError = 2,
                      kNcclInvalidArgument = 4, kNcclInvalidUsage = 5, kNcclInProgress = 7;
 // ncclDataType_t, ncclRedOp_t.
-inline constexpr int kNcclFloat32 = 7;
+inline constexpr int kNcclFloat32 = 7, kNcclBFloat16 = 9;
 inline constexpr int kNcclAvg = 4;
 
 // NCCL_VERSION(major, minor, patch), of releases since 2.9.

@@ -58,7 +58,7 @@ class NcclCollective : public Collective {
     std::function<void(const absl::Status& why)> stuck = [](const absl::Status&) {};
   };
 
-  // At least two, each once.
+  // Each once. One by itself is a rank, too: what a machine with a single GPU can show of NCCL.
   static absl::StatusOr<std::unique_ptr<NcclCollective>> Start(std::vector<CudaDevice*> devices,
                                                                Options options);
   ~NcclCollective() override;

@@ -332,6 +332,38 @@ TEST_F(NcclCollectiveTest, RanksThatAskForDifferentThingsAreFound) {
   EXPECT_THAT(ended, Each(Not(IsOk())));
 }
 
+// All that a single card can show: a graph with a mean in it, and the watch over it.
+TEST(NcclOneRankTest, AMeanIsCapturedInAProgramAndOneThatDoesNotEndIsAborted) {
+  const FakeGpu gpu(Machine(1), 1);
+  const FakeCudaLeft before = gpu.left();
+  {
+    Side side(gpu.device());
+    EXPECT_THAT(side.At(side.other).Fill(4), IsOk());
+    auto made = NcclCollective::Start({&gpu.device()}, Impatient());
+    ASSERT_THAT(made.status(), IsOk());
+    NcclCollective& collective = **made;
+    auto program = side.stream->Capture(
+        [&] { return collective.Launch(0, side.exchange(), *side.stream); });
+    ASSERT_THAT(program.status(), IsOk());
+    const auto run = [&] {
+      collective.Begin(0);
+      return collective.End(0, Await(*side.stream, (*program)->Launch(*side.stream)), 0);
+    };
+    for (int step = 0; step < 3; ++step) EXPECT_THAT(run(), IsOk());
+    EXPECT_THAT(side.Read(side.other), Each(4.0F));
+    gpu.FailAt("collective@0", 1, kNeverEnds);
+    const absl::Status ended = run();
+    EXPECT_THAT(ended, StatusIs(Code::kUnavailable,
+                                HasSubstr("the mean of the gradients has not ended within 1 s on "
+                                          "GPU 0 (NVIDIA H100 80GB HBM3)")));
+    EXPECT_TRUE(IsMachineFault(ended));
+    gpu.FailAt("collective@0", 0, 0);
+    while (gpu.left().communicators > 0) std::this_thread::yield();
+    program->reset();
+  }
+  EXPECT_EQ(gpu.left().communicators, before.communicators);
+}
+
 // With one device for the functions that a test needs, and two that are opened.
 TEST(NcclStartTest, EachCallThatFailsIsToldAndLeavesNothing) {
   const FakeGpu one(Machine(2), 1);

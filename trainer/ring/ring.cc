@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "operator/base/check.h"
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/collective/exchange.h"
+#include "trainer/graph/machine_fault.h"
 
 namespace taas {
 namespace {
@@ -60,7 +62,13 @@ Ring::Ring(collective::Meeting& meeting, Session& session, int cores, const Ring
       buckets_(PlanBuckets(std::span(order_).first(dense_), options.buckets)),
       core_(session.model(), {.bucket_ends = EndsOf(buckets_),
                               .tables = TablesOf(session, order_, dense_),
-                              .rows = options.rows}) {
+                              .rows = options.rows}),
+      narrow_(options.rows.wire == collective::Wire::kBFloat16),
+      late_(options.device_limits.arrival) {
+  if (options.device != nullptr) {
+    means_.emplace(*options.device, clock_, options.device_limits, options.stuck);
+  }
+  meeting_.SetNote(means_ ? means_->note() : NoteOfSums(false, options.no_device));
   meeting_.SetTerms(BucketTerms(buckets_, order_, session.variables()) + ", sent in " +
                     std::string(NameOf(options.rows.wire)));
   if (buckets_.size() == 1) return;
@@ -70,6 +78,7 @@ Ring::Ring(collective::Meeting& meeting, Session& session, int cores, const Ring
 }
 
 Ring::~Ring() {
+  LeaveDevices();
   if (side_ == nullptr) return;
   EndBeside();
   session_.WatchGradients(nullptr);
@@ -78,6 +87,7 @@ Ring::~Ring() {
 absl::Status Ring::Enter(const Epoch& epoch) {
   own_error_ = absl::OkStatus();
   EndBeside();
+  LeaveDevices();
   {
     std::lock_guard lock(mutex_);
     group_ = nullptr;
@@ -89,17 +99,69 @@ absl::Status Ring::Enter(const Epoch& epoch) {
                               .addresses = epoch.addresses});
   if (absl::IsInvalidArgument(links.status())) own_error_ = links.status();
   RETURN_IF_ERROR(links.status());
-  auto group = std::make_shared<Group>(Group::Options{
-      .place = core_.place(), .links = *std::move(links), .spins = ranks() <= cores_});
-  {
-    std::lock_guard lock(mutex_);
-    if (epoch.number <= over_) return absl::AbortedError("enter an epoch: it is over");
-    group_ = std::move(group);
-  }
+  RETURN_IF_ERROR(Form(epoch, *std::move(links)));
+  const bool forms = by_devices_ && ranks() > 1;
+  absl::Status entered = forms ? means_->Begin(*group_, epoch) : absl::OkStatus();
   Clock::Time losses_came{};
-  absl::Status given = Exchange(&losses_came);
+  if (entered.ok()) entered = Exchange(&losses_came);
+  // Meanwhile the model was given.
+  if (entered.ok() && forms) entered = means_->AwaitFormed();
+  if (!entered.ok()) {
+    LeaveDevices();
+    if (IsMachineFault(entered)) own_error_ = entered;
+  }
   ended_ = clock_.Now();
-  return given;
+  return entered;
+}
+
+absl::Status Ring::Form(const Epoch& epoch, std::vector<std::unique_ptr<collective::Link>> links) {
+  const auto agreed = AgreeOnSums(meeting_.notes(), epoch.addresses, epoch.rank);
+  if (absl::IsInvalidArgument(agreed.status())) own_error_ = agreed.status();
+  RETURN_IF_ERROR(agreed.status());
+  by_devices_ = agreed->by_devices;
+  if (by_devices_) core_.SumByDevices();
+  if (agreed->words != std::exchange(told_sums_, agreed->words) && !agreed->words.empty()) {
+    Log(LogLevel::kInfo,
+        by_devices_ ? "gradients are summed between GPUs"
+                    : "gradients go through memory of the hosts",
+        {{by_devices_ ? "by" : "why", agreed->words}});
+  }
+  Group::Options options{
+      .place = core_.place(), .links = std::move(links), .spins = ranks() <= cores_};
+  if (by_devices_) {
+    options.late = late_;
+    options.on_late = [late = late_](const std::string& peer) {
+      const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(late);
+      Log(LogLevel::kWarning, "a rank is waited for: it computes, hangs or has stopped",
+          {{"peer", peer}, {"milliseconds", std::to_string(waited.count())}});
+    };
+  }
+  auto group = std::make_shared<Group>(std::move(options));
+  std::lock_guard lock(mutex_);
+  if (epoch.number <= over_) return absl::AbortedError("enter an epoch: it is over");
+  group_ = std::move(group);
+  return absl::OkStatus();
+}
+
+void Ring::LeaveDevices() {
+  if (!means_) return;
+  means_->End();
+  meeting_.SetNote(means_->note());
+}
+
+absl::Status Ring::SumByDevices() {
+  const TensorRef gradients = core_.sums_by_devices();
+  if (gradients.empty()) return absl::OkStatus();
+  const absl::Status summed = means_->Make(core_.turn(), gradients, narrow_);
+  if (!summed.ok()) {
+    LeaveDevices();
+    if (IsMachineFault(summed)) own_error_ = summed;
+    return summed;
+  }
+  // What a ring sends, however it goes.
+  const int64_t bytes = static_cast<int64_t>(gradients.bytes()) / (narrow_ ? 2 : 1);
+  times_.bytes += 2 * bytes * (ranks() - 1) / ranks();
+  return absl::OkStatus();
 }
 
 absl::Status Ring::BeginStep(int64_t step) {
@@ -158,6 +220,7 @@ absl::StatusOr<float> Ring::Mean(float loss) {
     own_error_ = core_.BeginMean(loss, SecondsOf(computed - ended_), OwnRows());
     RETURN_IF_ERROR(own_error_);
     exchanged = Exchange(&losses_came);
+    if (exchanged.ok()) exchanged = SumByDevices();
   }
   TakeTimes(computed, losses_came);
   absl::StatusOr<float> mean = core_.EndMean(exchanged);

@@ -10,11 +10,14 @@
 // thread exchanges each while the session computes the rest, as soon as the session tells that it
 // is there; where there is one, there is no such thread. What is exchanged when is ring_core.h's.
 //
-// Ownership: borrows meeting and session, whose gradients it watches. Threads: one at a time; Abort
-// and exchanged_beside from any. Errors: those of Group and Meeting, after which the epoch is over
-// for all its ranks and the gradients are of no use; the variables are those of the last step that
-// was applied. InvalidArgument, with both sides' words, where rank 0 has other buckets: that is
-// this rank's own. Those of the device.
+// Where the sessions of all ranks lie on devices that sum among themselves, gradients do not come
+// to the host (device_means.h).
+//
+// Ownership: borrows meeting, session, whose gradients it watches, and device. Threads: one at a
+// time; Abort and exchanged_beside from any. Errors: those of Group and Meeting, after which the
+// epoch is over for all its ranks and the gradients are of no use; the variables are those of the
+// last step that was applied. InvalidArgument, with both sides' words, where rank 0 has other
+// buckets, or devices sum by another library: that is this rank's own. Those of the device.
 //
 //   RETURN_IF_ERROR(ring.Enter(epoch));
 //   RETURN_IF_ERROR(ring.BeginStep(step + 1));
@@ -27,18 +30,23 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "operator/base/clock.h"
 #include "trainer/collective/group.h"
+#include "trainer/collective/link.h"
 #include "trainer/collective/meeting.h"
+#include "trainer/graph/device_group.h"
 #include "trainer/graph/session.h"
 #include "trainer/ring/bucket_plan.h"
+#include "trainer/ring/device_means.h"
 #include "trainer/ring/epoch.h"
 #include "trainer/ring/ring_core.h"
 #include "trainer/ring/share_meter.h"
@@ -51,6 +59,12 @@ struct RingOptions {
   BucketLimits buckets{};
   // And how gradients go, of all variables.
   TableRows::Options rows{};
+  // Sums between the devices of ranks, of the session's. Null: it has none, for this reason.
+  DeviceGroup* device = nullptr;
+  std::string no_device = "a processor";
+  DeviceMeans::Limits device_limits{};
+  // Told why, where a device neither ends what it does nor can be left.
+  std::function<void(const absl::Status& why)> stuck = [](const absl::Status&) {};
 };
 
 class Ring {
@@ -69,6 +83,8 @@ class Ring {
   int rank() const { return core_.place().rank; }
   int ranks() const { return core_.place().ranks; }
   size_t buckets() const { return buckets_.size(); }
+  // Whether gradients are summed by the devices of the ranks in this epoch.
+  bool sums_by_devices() const { return by_devices_; }
 
   // Before the gradients of `step` are computed: those of the session's next kTrain run, which from
   // now on nobody else reads or writes.
@@ -99,6 +115,11 @@ class Ring {
   void ExchangeBeside(size_t buckets);
   // Nothing is exchanged beside any more, and the session's runs are no step's.
   void EndBeside();
+  // What the ranks that were met do, and the group of them.
+  absl::Status Form(const Epoch& epoch, std::vector<std::unique_ptr<collective::Link>> links);
+  absl::Status SumByDevices();
+  // Nothing of the epoch is under way on the device any more.
+  void LeaveDevices();
   // All exchanges that are next, and when the losses had come.
   absl::Status Exchange(Clock::Time* losses_came);
   void TakeTimes(Clock::Time computed, Clock::Time losses_came);
@@ -115,6 +136,10 @@ class Ring {
   const size_t dense_;  // Of order_; those behind list rows.
   const std::vector<Bucket> buckets_;
   RingCore core_;
+  const bool narrow_;
+  const Clock::Duration late_;
+  bool by_devices_ = false;
+  std::string told_sums_;  // The last that the log said of it.
   StepTimes times_;
   absl::Status own_error_;
   Clock::Time ended_{};  // The last exchanges of a step, or of the model: on all ranks about then.
@@ -129,6 +154,7 @@ class Ring {
   uint32_t epoch_ = 0, over_ = 0;
   std::shared_ptr<collective::Group> group_;
   std::vector<int32_t> all_rows_;  // 0, 1, …
+  std::optional<DeviceMeans> means_;
   std::unique_ptr<SideThread> side_;  // Null with one bucket. Gone first.
 };
 

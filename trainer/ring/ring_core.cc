@@ -62,6 +62,7 @@ void RingCore::Enter(const Epoch& epoch) {
   epoch_ = epoch;
   step_ = epoch.start.step;
   place_ = {epoch.ranks(), epoch.rank};
+  by_devices_ = false;
   gradients_.clear();
   last_.reset();
   under_way_ = nullptr;
@@ -86,9 +87,10 @@ void RingCore::Enter(const Epoch& epoch) {
 absl::Status RingCore::BeginStep(int64_t step) {
   step_ = step;
   stage_ = Stage::kStep;
-  turn_ = computed_ = 0;
+  turn_ = by_devices_ ? rest_turn() : 0;
+  computed_ = 0;
   under_way_ = nullptr;
-  mean_begun_ = knows_losses_ = sees_gradients_ = false;
+  mean_begun_ = knows_losses_ = sees_gradients_ = to_sum_ = false;
   tables_.BeginStep();
   float* before = moments_.data();
   for (const size_t i : moved_) {
@@ -184,6 +186,12 @@ absl::Status RingCore::EndTurn() {
 absl::Status RingCore::EndRest() {
   knows_losses_ = true;
   if (!std::isfinite(rest_values_[0])) return absl::OkStatus();
+  if (by_devices_) {
+    turn_ = last_turn() + 1;
+    to_sum_ = place_.ranks > 1;
+    tables_.BeginWhole();
+    return absl::OkStatus();
+  }
   RETURN_IF_ERROR(tables_.Decide(counts_));
   if (!tables_.any()) ++turn_;
   return absl::OkStatus();

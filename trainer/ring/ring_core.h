@@ -5,7 +5,9 @@
 //   | bucket 0 | bucket 1 | … | losses, moments, counts | rows | last bucket, whole tables |
 //
 // So all buckets but the last can be exchanged while the last is computed; and where there is one
-// bucket only, a loss that is no number ends the step before a gradient is exchanged. The order is
+// bucket only, a loss that is no number ends the step before a gradient is exchanged. Where devices
+// sum the gradients among themselves (device_means.h) that is all that is exchanged here, and they
+// are summed behind it. The order is
 // the same on every rank, whenever its gradients are there. Tables whose gradients list rows are in
 // no bucket: in each step some go by rows and the others whole, as counts say (table_rows.h).
 //
@@ -68,6 +70,10 @@ class RingCore {
   // until all of it is there: who gives may be lost while it does, and then that is the next best.
   void Enter(const Epoch& epoch);
   const collective::Place& place() const { return place_; }
+  // Of the present step, for what is not exchanged here.
+  collective::Turn turn() const { return {.epoch = epoch_.number, .step = step_}; }
+  // In this epoch whoever runs the exchanges has the gradients summed, all at once.
+  void SumByDevices() { by_devices_ = true; }
   // Before the gradients of `step` are computed: moments begin at zero, so that what is in them
   // afterwards is what the batch adds.
   absl::Status BeginStep(int64_t step);
@@ -82,6 +88,9 @@ class RingCore {
   // Begun, and to be run until it is done. Null if none can begin now: in a step before BeginMean
   // others follow. An exchange that was not done is not followed by another.
   absl::StatusOr<collective::Exchange*> Next();
+  // Where devices sum: what is to become its mean of all ranks now, before EndMean. Empty before
+  // the losses have come, where one is no number, and of one rank.
+  TensorRef sums_by_devices() const { return to_sum_ ? model_.trained_gradients() : TensorRef(); }
   // Of which vector of a step the last one is.
   Vector vector() const;
   // The losses of all have come.
@@ -140,6 +149,7 @@ class RingCore {
   collective::Exchange* under_way_ = nullptr;
   size_t computed_ = 0;
   bool mean_begun_ = false, knows_losses_ = false, sees_gradients_ = false;
+  bool by_devices_ = false, to_sum_ = false;
   std::optional<collective::Exchange> given_, rest_;
   std::deque<collective::Exchange> gradients_;  // By bucket, but the last.
   // Of a step: the rows; the last bucket with tables, where these lie, and a copy of what does not

@@ -38,10 +38,10 @@ using Values = std::vector<std::vector<float>>;
 
 constexpr int64_t kRows = 1'700, kWidth = 3, kIds = 4, kFeatures = 9, kHidden = 500, kBatch = 6;
 // Each gradient is a bucket.
-constexpr RingOptions kSmall{.buckets = {.elements_min = 1, .beside_min = 0},
+const RingOptions kSmall{.buckets = {.elements_min = 1, .beside_min = 0},
                              .rows = {.saved_min = 0}};
 // The table goes whole always, and all else in one bucket.
-constexpr RingOptions kWhole{.rows = {.saved_min = 1'000'000'000}};
+const RingOptions kWhole{.rows = {.saved_min = 1'000'000'000}};
 constexpr int kCores = 1;
 constexpr std::chrono::seconds kLong{60};
 // Below what a small test may take, so that it says what has not come.

@@ -38,7 +38,7 @@ using collective::Meeting;
 
 constexpr char kAdam[] = R"("optimizer": {"name": "adam", "learningRate": 0.01})";
 constexpr int kCores = 1;
-constexpr RingOptions kNarrow{.rows = {.wire = collective::Wire::kBFloat16}};
+const RingOptions kNarrow{.rows = {.wire = collective::Wire::kBFloat16}};
 
 // Which epochs there are: one begins when all seats that it needs are waiting, and so on.
 class Director {

@@ -327,6 +327,11 @@ int cuEventSynchronize(CuEvent event) {
   return Its().streams.SynchronizeEvent(Of(event));
 }
 
+int cuEventQuery(CuEvent event) {
+  if (const int result = Begin("cuEventQuery", Needs::kNoCapture)) return result;
+  return Its().streams.QueryEvent(Of(event));
+}
+
 int cuEventElapsedTime_v2(float* milliseconds, CuEvent earlier, CuEvent later) {
   if (const int result = Begin("cuEventElapsedTime")) return result;
   return Its().streams.Elapsed(Of(earlier), Of(later), milliseconds);

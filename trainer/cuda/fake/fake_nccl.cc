@@ -1,15 +1,17 @@
-// Stands for NCCL on machines without it, for communicators that do not block: sums by ranks in
-// their order, in the streams of the driver that stands for NVIDIA's, once all ranks have come to
-// them. It refuses ranks that are not each there once, on a device each; calls before the one
-// before has settled, which takes some looks at CommGetAsyncError, and is in no stream until then;
-// and to destroy what a graph was captured with, for which the real one waits without end. Ranks
-// that ask for different things end as kernels do that fail.
+// Stands for NCCL on machines without it, for communicators that do not block: sums by ranks of one
+// process or of several in their order (fake_clique.h), in the streams of the driver that stands
+// for NVIDIA's, once all ranks have come to them. It refuses ranks that are not each there once, on
+// a device each; calls before the one before has settled, which takes some looks at
+// CommGetAsyncError, and is in no stream until then; and to destroy what a graph was captured with,
+// for which the real one waits without end. Ranks that ask for different things end as kernels do
+// that fail.
 
 #include <dlfcn.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/cuda/fake/fake_clique.h"
 #include "trainer/cuda/fake/fake_control.h"
 #include "trainer/cuda/fake/fake_machine.h"
 #include "trainer/cuda/nccl_api.h"
@@ -28,50 +31,23 @@ namespace {
 // Looks until what was asked for is done: a caller that does not look does not get it.
 constexpr int kLooks = 2;
 
-struct Operation {
-  bool broadcasts = false;
-  const float* from = nullptr;
-  float* to = nullptr;
-  size_t count = 0;
-  int root = 0;  // Of a broadcast.
-
-  bool Matches(const Operation& other) const {
-    return broadcasts == other.broadcasts && count == other.count && root == other.root;
-  }
-};
-using Operations = std::shared_ptr<const std::vector<Operation>>;
-
-// The ranks that were made with one id.
-struct Clique {
-  explicit Clique(int ranks) : members(static_cast<size_t>(ranks)), arrived(members.size()),
-                               ended(members.size()) {}
-  bool complete() const {
-    return std::ranges::none_of(members, [](const void* member) { return member == nullptr; });
-  }
-
-  std::mutex mutex;
-  std::vector<struct Comm*> members;
-  std::vector<Operations> arrived;  // What each rank has come to.
-  std::vector<bool> ended;          // Whether it has been done for a rank that has not seen it.
-  int result = kCuSuccess;
-};
+using Operations = std::shared_ptr<const std::vector<FakeOperation>>;
 
 struct Comm {
-  std::shared_ptr<Clique> clique;
+  std::shared_ptr<FakeClique> clique;
   size_t rank = 0;
   int device = 0;
   CuStream stream = nullptr;
-  std::vector<Operation> asked;  // Not yet in its stream.
+  std::vector<FakeOperation> asked;  // Not yet in its stream.
   int looks = 0;
   int state = kNcclSuccess;
-  bool aborted = false;
+  std::atomic<bool> aborted = false;
+  uint64_t rounds = 0;  // That its stream has come to.
 };
 
 struct State {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Clique>> cliques;  // By id.
   std::map<const Comm*, std::shared_ptr<Comm>> comms;
-  int ids = 0;
 };
 
 State& Its() {
@@ -89,7 +65,7 @@ struct Group {
     int ranks, rank, device;
   };
   std::vector<Init> inits;
-  std::vector<std::pair<std::shared_ptr<Comm>, Operation>> operations;
+  std::vector<std::pair<std::shared_ptr<Comm>, FakeOperation>> operations;
   std::vector<CuStream> streams;  // Of the operations.
 };
 thread_local Group group;
@@ -115,29 +91,11 @@ int Say(int result, const std::string& what) {
   return result;
 }
 
-// Of all ranks, when the last of them has come.
-int Compute(const Clique& clique) {
-  const size_t ranks = clique.members.size();
-  const std::vector<Operation>& first = *clique.arrived[0];
-  const auto matches = [](const Operation& a, const Operation& b) { return a.Matches(b); };
-  for (const Operations& of : clique.arrived) {
-    if (!std::ranges::equal(*of, first, matches)) {
-      return Say(kCuLaunchFailed, "ranks ask for different things");
-    }
-  }
-  const float share = 1.0f / static_cast<float>(ranks);
-  for (size_t at = 0; at < first.size(); ++at) {
-    const auto of = [&](size_t rank) -> const Operation& { return (*clique.arrived[rank])[at]; };
-    for (size_t i = 0; i < first[at].count; ++i) {
-      float value = first[at].broadcasts ? of(static_cast<size_t>(first[at].root)).from[i]
-                                         : of(0).from[i] * share;
-      for (size_t rank = 1; rank < ranks && !first[at].broadcasts; ++rank) {
-        value += of(rank).from[i] * share;
-      }
-      for (size_t rank = 0; rank < ranks; ++rank) of(rank).to[i] = value;
-    }
-  }
-  return kCuSuccess;
+// Of all machines that there are: those whose files are others are others.
+std::string DeviceOfAll(int index) {
+  const char* const machine = std::getenv("TAAS_FAKE_CUDA");
+  const auto number = ReadMachine().devices[static_cast<size_t>(index)].number;
+  return std::string(machine == nullptr ? "" : machine) + " " + std::to_string(number);
 }
 
 // A rank in its stream.
@@ -147,44 +105,37 @@ class Visit {
       : comm_(std::move(comm)), operations_(std::move(operations)) {}
 
   int operator()() {
-    Clique& clique = *comm_->clique;
-    const std::lock_guard lock(clique.mutex);
     if (comm_->aborted) return kCuSuccess;
-    if (!came_) {
-      came_ = true;
+    if (round_ == 0) {
+      round_ = ++comm_->rounds;
       const int wanted = Asked(("collective@" + std::to_string(comm_->rank)).c_str());
       stays_away_ = wanted == kNeverEnds;
       if (wanted != kCuSuccess && !stays_away_) return wanted;
-      for (const Operation& operation : *operations_) {
-        const size_t bytes = operation.count * sizeof(float);
+      for (const FakeOperation& operation : *operations_) {
         const auto contains = DRIVER(FakeCudaContains);
-        if (!contains(comm_->device, operation.from, bytes) ||
-            !contains(comm_->device, operation.to, bytes)) {
+        if (!contains(comm_->device, operation.from, operation.bytes()) ||
+            !contains(comm_->device, operation.to, operation.bytes())) {
           return kCuIllegalAddress;
         }
       }
-      if (!stays_away_) clique.arrived[comm_->rank] = operations_;
     }
     if (stays_away_) return kNotYet;
-    if (!clique.ended[comm_->rank]) {
-      if (std::ranges::count(clique.arrived, nullptr) > 0) return kNotYet;
-      clique.result = Compute(clique);
-      std::ranges::fill(clique.arrived, nullptr);
-      clique.ended.assign(clique.ended.size(), true);
-    }
-    clique.ended[comm_->rank] = false;
-    return clique.result;
+    FakeClique& clique = *comm_->clique;
+    placed_ = placed_ || clique.Place(comm_->rank, round_, *operations_);
+    if (!placed_ || !clique.AllPlaced(round_)) return kNotYet;
+    return clique.Take(comm_->rank, round_, *operations_);
   }
 
  private:
   const std::shared_ptr<Comm> comm_;
   const Operations operations_;
-  bool came_ = false, stays_away_ = false;
+  uint64_t round_ = 0;
+  bool placed_ = false, stays_away_ = false;
 };
 
 // Into its stream, or into what that captures.
 int Launch(const std::shared_ptr<Comm>& comm) {
-  auto operations = std::make_shared<const std::vector<Operation>>(std::move(comm->asked));
+  auto operations = std::make_shared<const std::vector<FakeOperation>>(std::move(comm->asked));
   comm->asked.clear();
   const int result =
       DRIVER(FakeCudaMeet)(comm->stream, Visit(comm, std::move(operations)));
@@ -192,30 +143,22 @@ int Launch(const std::shared_ptr<Comm>& comm) {
 }
 
 int StartRanks(const std::vector<Group::Init>& inits) {
-  const std::lock_guard lock(Its().mutex);
   for (const Group::Init& init : inits) {
-    const auto found = Its().cliques.find({init.id.internal, sizeof(init.id.internal)});
-    if (found == Its().cliques.end()) return Say(kNcclInvalidArgument, "an id of nobody");
-    std::shared_ptr<Clique>& clique = found->second;
-    if (clique == nullptr) clique = std::make_shared<Clique>(init.ranks);
-    const bool fits = init.rank >= 0 && init.rank < init.ranks &&
-                      clique->members.size() == static_cast<size_t>(init.ranks);
-    if (!fits) return Say(kNcclInvalidArgument, "rank " + std::to_string(init.rank));
-    Comm*& member = clique->members[static_cast<size_t>(init.rank)];
-    if (member != nullptr) return Say(kNcclInvalidUsage, "a rank that is there twice");
-    for (const Comm* const other : clique->members) {
-      if (other != nullptr && other->device == init.device) {
-        return Say(kNcclInvalidUsage, "two ranks on device " + std::to_string(init.device));
-      }
+    auto clique = FakeClique::Find(init.id.internal);
+    if (clique == nullptr) return Say(kNcclSystemError, "an id of nobody");
+    if (const int entered = clique->Enter(init.rank, init.ranks, DeviceOfAll(init.device))) {
+      return entered;
     }
     auto comm = std::make_shared<Comm>();
-    comm->clique = clique;
+    comm->clique = std::move(clique);
     comm->rank = static_cast<size_t>(init.rank);
     comm->device = init.device;
     comm->looks = kLooks;
-    member = comm.get();
     *init.comm = reinterpret_cast<NcclComm>(comm.get());
-    Its().comms[comm.get()] = std::move(comm);
+    {
+      const std::lock_guard lock(Its().mutex);
+      Its().comms[comm.get()] = std::move(comm);
+    }
     DRIVER(FakeCudaWake)(1);
   }
   return kNcclInProgress;
@@ -269,7 +212,7 @@ int Add(const std::function<int()>& add) {
 }
 
 int AddOperation(const char* function, NcclComm handle, CuStream stream, int type,
-                 const Operation& operation) {
+                 FakeOperation operation) {
   return Add([&]() -> int {
     if (const int result = Asked(function)) return result;
     const std::shared_ptr<Comm> comm = Find(handle);
@@ -277,9 +220,11 @@ int AddOperation(const char* function, NcclComm handle, CuStream stream, int typ
     if (comm->looks > 0 || !comm->asked.empty()) {
       return Say(kNcclInvalidUsage, "what was asked before is not settled");
     }
-    if (type != kNcclFloat32 || operation.from == nullptr || operation.to == nullptr) {
+    const bool known = type == kNcclFloat32 || type == kNcclBFloat16;
+    if (!known || operation.from == nullptr || operation.to == nullptr) {
       return kNcclInvalidArgument;
     }
+    operation.narrow = type == kNcclBFloat16;
     if (DRIVER(FakeCudaDeviceOf)(stream) != comm->device) {
       return Say(kNcclInvalidUsage, "a stream of another device");
     }
@@ -308,10 +253,10 @@ const char* ncclGetLastError(NcclComm) { return "no space in /dev/shm"; }
 
 int ncclGetUniqueId(NcclId* id) {
   if (const int result = Asked("ncclGetUniqueId")) return result;
-  const std::lock_guard lock(Its().mutex);
+  const std::string made = FakeClique::MakeId();
+  if (made.empty()) return Say(kNcclSystemError, "no memory for its ranks");
   *id = {};
-  std::snprintf(id->internal, sizeof(id->internal), "id %d", ++Its().ids);
-  Its().cliques[{id->internal, sizeof(id->internal)}] = nullptr;
+  std::snprintf(id->internal, sizeof(id->internal), "%s", made.c_str());
   return kNcclSuccess;
 }
 
@@ -340,10 +285,7 @@ int ncclCommGetAsyncError(NcclComm handle, int* state) {
     --comm->looks;
     return kNcclSuccess;
   }
-  {
-    const std::lock_guard lock(Its().mutex);
-    if (!comm->clique->complete()) return kNcclSuccess;
-  }
+  if (!comm->clique->complete()) return kNcclSuccess;
   if (!comm->asked.empty()) comm->state = Launch(comm);
   *state = comm->state;
   return kNcclSuccess;
@@ -365,19 +307,13 @@ int ncclAllReduce(const void* from, void* to, size_t count, int type, int operat
                   NcclComm comm, CuStream stream) {
   if (operation != kNcclAvg) return kNcclInvalidArgument;
   return AddOperation("ncclAllReduce", comm, stream, type,
-                      {.from = static_cast<const float*>(from),
-                       .to = static_cast<float*>(to),
-                       .count = count});
+                      {.from = from, .to = to, .count = count});
 }
 
 int ncclBroadcast(const void* from, void* to, size_t count, int type, int root, NcclComm comm,
                   CuStream stream) {
   return AddOperation("ncclBroadcast", comm, stream, type,
-                      {.broadcasts = true,
-                       .from = static_cast<const float*>(from),
-                       .to = static_cast<float*>(to),
-                       .count = count,
-                       .root = root});
+                      {.broadcasts = true, .from = from, .to = to, .count = count, .root = root});
 }
 
 int ncclCommFinalize(NcclComm handle) {
@@ -402,10 +338,7 @@ int ncclCommAbort(NcclComm handle) {
   if (const int result = Asked("ncclCommAbort")) return result;
   const std::shared_ptr<Comm> comm = Find(handle);
   if (comm == nullptr) return kNcclInvalidArgument;
-  {
-    const std::lock_guard lock(comm->clique->mutex);
-    comm->aborted = true;
-  }
+  comm->aborted = true;
   Forget(comm.get());
   return kNcclSuccess;
 }

@@ -1,5 +1,6 @@
 #include "trainer/cuda/fake/fake_streams.h"
 
+#include <chrono>
 #include <limits>
 
 #include "trainer/cuda/driver_api.h"
@@ -9,6 +10,9 @@ namespace taas::cuda::fake {
 namespace {
 
 using Lock = std::lock_guard<std::recursive_mutex>;
+
+// At what other processes have done.
+constexpr std::chrono::milliseconds kLook{1};
 
 constexpr int64_t kAllOfIt = std::numeric_limits<int64_t>::max();
 
@@ -151,13 +155,25 @@ int FakeStreams::SynchronizeEvent(FakeEvent* event) {
   return failed(event->device);
 }
 
+int FakeStreams::QueryEvent(FakeEvent* event) {
+  const Lock lock(mutex_);
+  if (!events_.contains(event)) return kCuInvalidHandle;
+  RunSome();
+  changed_.notify_all();
+  const bool passed = event->stream == nullptr || !Knows(event->stream) ||
+                      event->stream->done >= event->command;
+  if (const int result = failed(event->device); result != kCuSuccess) return result;
+  return passed ? kCuSuccess : kCuNotReady;
+}
+
 void FakeStreams::Await(std::unique_lock<std::recursive_mutex>& lock, FakeStream* stream,
                         int64_t command) {
   while (!RunTo(stream, command)) {
     // A device does by itself what its streams have, whoever waits for it.
     const int64_t before = ran_;
     for (FakeStream* const other : streams_) RunTo(other, kAllOfIt);
-    if (ran_ == before) changed_.wait(lock);
+    // Other processes, whose work some waits for, wake nobody here.
+    if (ran_ == before) changed_.wait_for(lock, kLook);
   }
   changed_.notify_all();
 }

@@ -78,6 +78,8 @@ class FakeStreams {
   int Wait(FakeStream* stream, FakeEvent* event, bool external);
   int SynchronizeStream(FakeStream* stream);
   int SynchronizeEvent(FakeEvent* event);
+  // Whether it has passed; some of what was launched has run meanwhile.
+  int QueryEvent(FakeEvent* event);
   int Elapsed(const FakeEvent* from, const FakeEvent* to, float* milliseconds);
 
   int BeginCapture(FakeStream* stream);
