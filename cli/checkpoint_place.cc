@@ -89,7 +89,8 @@ void LookInFolder(const std::string& claim_folder, CheckpointPlace* place) {
 std::string PlaceText(const CheckpointPlace& place) {
   std::string text = place.dir;
   if (!place.volume.empty()) text += " on " + place.volume;
-  if (!place.stays) text += place.volume.empty() ? ", on no volume" : ", which ends with its pod";
+  if (place.volume.empty()) text += ", on no volume";
+  if (!place.stays && !place.volume.empty()) text += ", which ends with its pod";
   if (place.step.has_value()) text += ", step " + std::to_string(*place.step);
   if (place.bytes.has_value()) text += ", " + SizeText(*place.bytes);
   return text;
@@ -106,6 +107,9 @@ std::vector<std::string> CheckpointLines(const Job& job, const CheckpointPlace& 
   if (!place.step.has_value()) return {};
   std::vector<std::string> lines = {"Newest checkpoint: " + PlaceText(place)};
   if (!place.folder.empty()) lines.push_back("On this machine: " + place.folder);
+  if (place.volume.empty()) {
+    lines.push_back("The next job with this checkpoint.dir goes on from there.");
+  }
   lines.push_back("`taas eval " + job.meta.name +
                   "` evaluates it; `taas predict`, `taas generate` (a text) and `taas export` use "
                   "it, too.");

@@ -98,6 +98,20 @@ TEST(CheckpointPlaceTest, WhatEndsWithItsPodIsSaidToBeGone) {
               ElementsAre(HasSubstr("/var/x, on no volume")));
 }
 
+// It said that nothing is left, and the next job went on from what lay there.
+TEST(CheckpointPlaceTest, WhatLiesOnThisMachineWithoutAVolumeIsNotSaidToBeGone) {
+  const std::string dir = Folder() + "/checkpoints";
+  const SeenJob job = JobWith(dir, "Succeeded");
+  auto place = CheckpointPlaceOf(job);
+  ASSERT_TRUE(place.has_value());
+  place->stays = true;  // As FindCheckpoints says of a local cluster.
+  LookInFolder(dir, &*place);
+  EXPECT_THAT(CheckpointLines(job, *place),
+              ElementsAre("Newest checkpoint: " + dir + ", on no volume, step 1500, 2 MB",
+                          "On this machine: " + dir, HasSubstr("goes on from there"),
+                          HasSubstr("taas eval")));
+}
+
 TEST(CheckpointPlaceTest, AJobWithoutCheckpointsHasNoPlaceOfThem) {
   SeenJob job = JobWith("/out", "Succeeded");
   job.spec.trainer.checkpoint_dir.clear();

@@ -16,6 +16,9 @@
 
 namespace taas {
 
+// Whether the pods are processes of this machine.
+bool OfLocalCluster(const CommandIo& io, const ApiClient& api);
+
 // Looks into the folder of the claim, where it is one of this machine.
 std::optional<CheckpointPlace> FindCheckpoints(const CommandIo& io, const ApiClient& api,
                                                const SeenJob& job);

@@ -96,6 +96,38 @@ TEST_F(ManifestsTest, SubmitOfAFileDoesWhatFlagsSayOrRefusesThem) {
   }
 }
 
+// Who comes from SyncReplicasOptimizer or from towers found no flag, and no word on what to give.
+TEST_F(ManifestsTest, GradientsOfAnUpdateHaveAFlagAndTowersAWord) {
+  const std::vector<std::string> job = {"submit", "--name", "m", "--model", "softmax",
+                                        "--dataset", "generated", "--workers", "2", "--ps", "1",
+                                        "--steps", "10", "--dry-run", "client"};
+  const auto with = [&job](std::vector<std::string> more) {
+    more.insert(more.begin(), job.begin(), job.end());
+    return more;
+  };
+  EXPECT_EQ(Run(with({"--strategy", "sync", "--replicas-to-aggregate", "2"})), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("replicasToAggregate: 2"));
+  EXPECT_EQ(Run(with({"--strategy", "towers"})), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--set trainer.strategy.type=Towers"));
+}
+
+// What nobody refuses is told, and is no failure.
+TEST_F(ManifestsTest, WarningsAreToldByValidateAndSubmit) {
+  const std::string path = Write(
+      "warned.yaml",
+      "apiVersion: taas.dev/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec:\n"
+      "  trainer:\n    model: {name: softmax}\n    data: {format: generated}\n"
+      "    strategy: {type: Local}\n    checkpoint: {dir: /tmp/x}\n    maxSteps: 9\n"
+      "  roles: {worker: {replicas: 1}}\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"validate", "-f", path},
+        {"submit", "-f", path, "--dry-run", "client"}}) {
+    EXPECT_EQ(Run(words), 0) << err_.str();
+    EXPECT_THAT(err_.str(),
+                HasSubstr(path + ": warning: spec.trainer.checkpoint.dir: /tmp/x is on no volume"));
+  }
+}
+
 // `taas submit --model lenet --workers 1 --steps 10` was refused for want of a ps, and errors
 // named fields of a manifest that nobody had written.
 TEST_F(ManifestsTest, SubmitTellsOfFlagsWhatIsWrongWithThem) {

@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/job_manifest.h"
 #include "cli/job_ref.h"
+#include "cli/job_warnings.h"
 #include "cli/logs.h"
 #include "cli/read_input.h"
 #include "cli/seen_job.h"
@@ -153,6 +154,11 @@ absl::StatusOr<SeenJob> CreateAndTell(const CommandIo& io, ApiClient& api,
 
 absl::Status SubmitAll(const CommandIo& io, const SubmitCommand& command,
                        const std::vector<Manifest>& manifests) {
+  for (const Manifest& manifest : manifests) {
+    for (const std::string& words : JobWarnings(manifest.kind, manifest.json)) {
+      io.err << manifest.source << ": warning: " << words << "\n";
+    }
+  }
   if (command.dry_run == "client") {
     for (const Manifest& manifest : manifests) {
       if (command.output != "json" && &manifest != &manifests.front()) io.out << "---\n";
@@ -313,6 +319,13 @@ void AddPolicyFlags(Command& verb, SubmitCommand* command) {
       .Group("Policies");
 }
 
+// A strategy that has no flags of its own.
+std::string OfTowers(const std::string& strategy) {
+  if (strategy != "towers" && strategy != "Towers") return "";
+  return "for towers leave --strategy out and give --set trainer.strategy.type=Towers "
+         "--set trainer.strategy.towers=N";
+}
+
 void AddTrainerFlags(Command& verb, TrainerFlags* to) {
   const auto text = [&](const char* name, std::string* at, const char* help) {
     return verb.AddOption(name, at, help).Group("Bundled trainer");
@@ -327,7 +340,12 @@ void AddTrainerFlags(Command& verb, TrainerFlags* to) {
   text("--test-labels", &to->test_labels, "Its labels");
   text("--strategy", &to->strategy,
        "local, async, sync or allreduce (default: async, and local for one worker without ps)")
+      .Check(OfTowers)
       .OneOf({"local", "async", "sync", "allreduce"});
+  verb.AddOption("--replicas-to-aggregate", &to->replicas_to_aggregate,
+                 "With sync: gradients in one update (default: one per training replica)")
+      .Positive()
+      .Group("Bundled trainer");
   text("--backup-workers", &to->backup_workers, "With sync: a number, or a share as in 5%");
   text("--optimizer", &to->optimizer, "As in sgd (default: sgd)");
   verb.AddOption("--learning-rate", &to->learning_rate, "Default: the API's")

@@ -25,6 +25,7 @@ constexpr FlagOfPath kFlags[] = {
     {"spec.trainer.data.test", "--test-images"},
     {"spec.trainer.data.test.labels", "--test-labels"},
     {"spec.trainer.strategy", "--strategy"},
+    {"spec.trainer.strategy.replicasToAggregate", "--replicas-to-aggregate"},
     {"spec.trainer.strategy.backupWorkers", "--backup-workers"},
     {"spec.trainer.optimizer", "--optimizer"},
     {"spec.trainer.optimizer.learningRate", "--learning-rate"},

@@ -284,6 +284,9 @@ absl::StatusOr<Json> Trainer(const SubmitFlags& flags) {
     out["strategy"]["type"] = "ParameterServer";
     out["strategy"]["mode"] = strategy == "sync" ? "Sync" : "Async";
   }
+  if (from.replicas_to_aggregate >= 0) {
+    out["strategy"]["replicasToAggregate"] = from.replicas_to_aggregate;
+  }
   if (!from.backup_workers.empty()) {
     ASSIGN_OR_RETURN(out["strategy"]["backupWorkers"],
                      YamlValue("backup-workers", from.backup_workers));

@@ -35,6 +35,7 @@ struct TrainerFlags {
   std::string train_images, train_labels, test_images, test_labels;
   std::string strategy, backup_workers, optimizer;
   double learning_rate = -1;
+  int64_t replicas_to_aggregate = -1;
   int64_t batch_size = -1;
   int64_t steps = -1;
   std::string checkpoint_dir, summaries_dir;

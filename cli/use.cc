@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/find_checkpoints.h"
 #include "cli/job_ref.h"
 #include "cli/pod_follow.h"
 #include "cli/pod_wait_text.h"
@@ -301,6 +302,7 @@ absl::StatusOr<int> Use(const CommandIo& io, const UseVerb& verb, UseCommand com
   RETURN_IF_ERROR(CheckUse(verb, found.job));
   const std::chrono::seconds timeout = *ParseDuration(command.timeout);
   facts.suffix = Suffix(api->random());
+  facts.local = OfLocalCluster(io, *api);
   facts.image = ImageOf(*api, found.job);
   facts.deadline_seconds = timeout.count();
   ASSIGN_OR_RETURN(const UsePlan plan, PlanUse(verb, found.job, command.flags, facts));

@@ -139,9 +139,11 @@ std::string PlacesThatStay(const json& pod, const std::string& container) {
 }
 
 // What ends with a pod is not there any more, and another pod would not see it.
-absl::Status CheckStays(const Job& job, const json& pod, const Wanted& wanted) {
+absl::Status CheckStays(const Job& job, const json& pod, const Wanted& wanted, bool local) {
   const auto at = FindMountedPath(pod, UseContainer(pod), wanted.path);
   if (at.has_value() && !at->ends_with_pod) return absl::OkStatus();
+  // All pods of a local cluster see the machine's own directories.
+  if (local && !at.has_value() && wanted.path.starts_with('/')) return absl::OkStatus();
   const std::string why =
       at.has_value() ? "volume " + at->volume + " ends with its pod" : "it is on no volume";
   return absl::FailedPreconditionError(
@@ -203,7 +205,9 @@ absl::Status CheckUse(const UseVerb& verb, const SeenJob& job) {
   if (!job.spec.bundled_trainer) {
     return absl::FailedPreconditionError(
         Shown(job) + " runs an image of its own, whose checkpoints its own program reads: `" +
-        command + "` is for jobs of the bundled trainer (spec.trainer)");
+        command + "` is for jobs of the bundled trainer (spec.trainer); where that is its image "
+        "all the same, `taas-trainer " + verb.name +
+        " --checkpoint DIR --config FILE` reads them where the files are");
   }
   if (job.spec.roles.count(UseRole(job)) == 0) {
     return absl::FailedPreconditionError(Shown(job) +
@@ -248,7 +252,7 @@ absl::StatusOr<UsePlan> PlanUse(const UseVerb& verb, const Job& job, const UseFl
                                     .image = facts.image,
                                     .input_map = plan.config_map.empty() ? "" : plan.name,
                                     .deadline_seconds = facts.deadline_seconds}));
-  RETURN_IF_ERROR(CheckStays(job, pod, checkpoint));
+  RETURN_IF_ERROR(CheckStays(job, pod, checkpoint, facts.local));
   RETURN_IF_ERROR(CheckTarget(job, pod, flags.to));
   if (!flags.image.empty()) pod["spec"]["containers"][0]["image"] = flags.image;
   plan.container = UseContainer(pod);

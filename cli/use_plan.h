@@ -75,6 +75,7 @@ struct UseFacts {
   std::string image;   // For a job that lacks one.
   std::optional<UseInput> input;
   int64_t deadline_seconds = 3600;
+  bool local = false;  // Pods are processes of this machine.
 };
 
 struct UsePlan {

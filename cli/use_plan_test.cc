@@ -132,7 +132,8 @@ TEST(UsePlanTest, JobsWhoseModelCannotBeUsedAreRefusedWithTheReason) {
   EXPECT_THAT(CheckUse(VerbOf("predict"), Seen(own)),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("job team/mnist runs an image of its own"),
-                             HasSubstr("`taas predict`"))));
+                             HasSubstr("`taas predict`"),
+                             HasSubstr("`taas-trainer predict --checkpoint DIR"))));
   json only_ps = JobJson();
   only_ps["spec"]["roles"] = json::parse(R"({"ps":{"replicas":1}})");
   EXPECT_THAT(CheckUse(VerbOf("eval"), Seen(only_ps)),
@@ -173,6 +174,16 @@ TEST(UsePlanTest, WhatIsNotThereAnyMoreIsRefusedWithWhatToDo) {
       EXPECT_THAT(std::string(plan.status().message()), HasSubstr(said)) << refusal.why;
     }
   }
+}
+
+// `taas eval` said that they had ended with the pod while they lay on the machine.
+TEST(UsePlanTest, OnALocalClusterAPathOnNoVolumeIsTheMachinesOwn) {
+  json job = JobJson();
+  job["spec"]["trainer"]["checkpoint"] = {{"dir", "/ckpt"}};
+  const UseFacts facts{.suffix = "x", .image = "i", .local = true};
+  EXPECT_THAT(Plan("eval", {}, facts, job).status(), IsOk());
+  job["spec"]["trainer"]["checkpoint"] = {{"dir", "/tmp/ckpt"}};
+  EXPECT_FALSE(Plan("eval", {}, facts, job).ok()) << "an emptyDir ends with its pod";
 }
 
 TEST(UsePlanTest, AnImageIsLackedWhereNeitherJobNorTemplateNamesOne) {

@@ -7,6 +7,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/job_manifest.h"
+#include "cli/job_warnings.h"
 #include "cli/read_input.h"
 #include "cli/verbs.h"
 #include "operator/api/manifest.h"
@@ -39,9 +40,12 @@ Checked CheckText(const CommandIo& io, const std::string& file, const std::strin
       continue;
     }
     ++checked.jobs;
-    for (const FieldError& error :
-         CheckJob(kind.job.value_or(JobKind::kTrainingJob), document)) {
-      complain(FormatFieldError(error));
+    const JobKind job_kind = kind.job.value_or(JobKind::kTrainingJob);
+    const std::vector<FieldError> errors = CheckJob(job_kind, document);
+    for (const FieldError& error : errors) complain(FormatFieldError(error));
+    if (!errors.empty()) continue;
+    for (const std::string& words : JobWarnings(job_kind, document)) {
+      io.err << file << ": warning: " << words << "\n";
     }
   }
   return checked;

@@ -1,6 +1,6 @@
-// What the local cluster knows of a new job's volumes before its pods do: a claim that is only read
-// and has nothing in it. Its directory is made by the first pod, so that a forgotten data set shows
-// as "No such file" in a log.
+// What the local cluster knows of a new job's volumes before its pods do: a claim that is only
+// read, or that holds the files of the data, and has nothing in it. Its directory is made by the
+// first pod, so that a forgotten data set shows as "No such file" in a log.
 //
 // Ownership: values. Threads: any. Errors: none; what cannot be looked at is not spoken of.
 //

@@ -44,6 +44,20 @@ TEST_F(EmptyClaimsTest, OfAClaimThatIsReadAndHasNothingItIsSaid) {
                           HasSubstr("spec.volumes[2]: the claim none")));
 }
 
+// A misspelt claim of a volume without readOnly was made and read: "No such file".
+TEST_F(EmptyClaimsTest, AClaimThatHoldsTheFilesOfTheDataIsRead) {
+  json job = {{"spec", {{"volumes", {Claim("mnsit-data", false)}}}}};
+  job["spec"]["volumes"][0]["mountPath"] = "/data";
+  const auto of = [this](const json& job) {
+    return EmptyClaims(job, [this](const std::string& claim) { return dir_ + "/" + claim; });
+  };
+  EXPECT_THAT(of(job), IsEmpty());
+  job["spec"]["trainer"]["data"]["train"]["files"] = {"/data/a.csv"};
+  EXPECT_THAT(of(job), ElementsAre(HasSubstr("taas local up --volume mnsit-data=DIR")));
+  job["spec"]["trainer"]["data"]["train"]["files"] = {"/database/a.csv"};
+  EXPECT_THAT(of(job), IsEmpty());
+}
+
 TEST_F(EmptyClaimsTest, TheSetOfAnExamplesClaimIsNamed) {
   EXPECT_THAT(Of({Claim("mnist-data", true), Claim("text-data", true)}),
               ElementsAre(HasSubstr("(MNIST: taas data fetch mnist " + dir_ + "/mnist-data)"),

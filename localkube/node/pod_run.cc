@@ -182,7 +182,11 @@ absl::Status RunPlanner::PlanCommand() {
       return absl::InvalidArgumentError(
           "container " + name() + ": image " + image +
           " has no command; the local cluster pulls no images: give a command that exists on "
-          "this machine, or run the job on a cluster");
+          "this machine, or run the job on a cluster" +
+          (program_.FindEnv("TAAS_TRAINER") == nullptr
+               ? ""
+               : "; as spec.trainer.image it is not the bundled trainer's image: leave that field "
+                 "out"));
     }
     command.push_back(context_.trainer_path);
   }

@@ -68,6 +68,14 @@ TEST_F(PodRunTest, AnotherImageWithoutACommandIsRefused) {
                                HasSubstr("container trainer: image python:3.11 has no command")));
 }
 
+// Of a misspelt spec.trainer.image a command was asked for.
+TEST_F(PodRunTest, AnImageOfTheTrainersThatIsNoneIsToBeLeftOut) {
+  container()["image"] = "me/trainr:latest";
+  container()["env"] = Json::array({{{"name", "TAAS_TRAINER"}, {"value", "{}"}}});
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr("not the bundled trainer's image: leave that field out")));
+}
+
 TEST_F(PodRunTest, EnvironmentTakesFieldsAndEarlierVariables) {
   context_.base_env = {{"PATH", "/usr/bin"}};
   container()["env"] = Json::array(

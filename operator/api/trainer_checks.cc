@@ -229,6 +229,40 @@ void CheckColumns(const Json& data, const Json& model, std::vector<FieldError>* 
   if (!features.is_null()) CheckSources(columns, features, errors);
 }
 
+// The twin of the targets in trainer/model/model.cc, as far as the manifest says what is learnt.
+void CheckTargets(const Json& model, const Json& data, std::vector<FieldError>* errors) {
+  const Json& name = ValueAt(model, {"name"});
+  const bool known = name.is_string() && IsInList(name.get<std::string>(), kModels);
+  const Json& given = ValueAt(data, {"format"}) == "generated"
+                          ? ValueAt(data, {"generated", "classes"})
+                          : ValueAt(data, {"classes"});
+  if (!known || given != 0 || name == "linear" || name == "layers" || name == "wideDeep") return;
+  errors->push_back(Refused("spec.trainer.model.name",
+                            name.dump() + ": is for classes; for a regression (classes: 0) use "
+                                          "linear, layers or wideDeep"));
+}
+
+// The twin of what trainer/export/tensorflow_graph.cc has no translation for.
+void CheckExport(const Json& model, const Json& to, std::vector<FieldError>* errors) {
+  if (ValueAt(to, {"format"}) != "savedModel") return;
+  const std::string path = "spec.trainer.export.format";
+  const Json& name = ValueAt(model, {"name"});
+  if (name == "gpt2" || name == "lstm" || name == "wideDeep") {
+    errors->push_back(Refused(path, "\"savedModel\": there is none of " +
+                                        name.get<std::string>() + "; safetensors holds it"));
+  }
+  const Json& layers = ValueAt(model, {"layers"});
+  for (size_t i = 0; layers.is_array() && i < layers.size(); ++i) {
+    for (const char* field : {"type", "activation"}) {
+      const Json& word = ValueAt(layers[i], {field});
+      if (word != "lstm" && word != "embedding" && word != "layerNorm" && word != "gelu") continue;
+      errors->push_back(Refused(path, "\"savedModel\": there is none of model.layers[" +
+                                          std::to_string(i) + "], " + word.get<std::string>() +
+                                          "; safetensors holds it"));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<FieldError> CheckTrainerNames(const Json& trainer) {
@@ -244,7 +278,9 @@ std::vector<FieldError> CheckTrainer(const Json& trainer) {
   std::vector<FieldError> errors;
   CheckModel(ValueAt(trainer, {"model"}), !ValueAt(trainer, {"image"}).is_null(), &errors);
   CheckColumns(ValueAt(trainer, {"data"}), ValueAt(trainer, {"model"}), &errors);
+  CheckTargets(ValueAt(trainer, {"model"}), ValueAt(trainer, {"data"}), &errors);
   CheckOptimizer(ValueAt(trainer, {"optimizer"}), &errors);
+  CheckExport(ValueAt(trainer, {"model"}), ValueAt(trainer, {"export"}), &errors);
   return errors;
 }
 

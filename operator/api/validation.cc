@@ -197,6 +197,20 @@ bool BlocksRules(const std::vector<FieldError>& errors) {
   return false;
 }
 
+// What each role is called and which container it has, whatever else is wrong with a TFJob.
+void AddRulesOfRoles(const Json& object, std::vector<FieldError>* errors) {
+  const Json::json_pointer at("/spec/tfReplicaSpecs");
+  if (!object.contains(at) || !object[at].is_object()) return;
+  const Json roles = {{"metadata", Json::object()}, {"spec", {{"tfReplicaSpecs", object[at]}}}};
+  for (FieldError& error : BrokenRules(JobKind::kTfJob, roles, nullptr)) {
+    // Whether somebody trains follows from the names.
+    const bool of_names = error.path == "spec.tfReplicaSpecs" && !error.hint.empty();
+    if (of_names || error.path.ends_with(".template.spec.containers")) {
+      errors->push_back(std::move(error));
+    }
+  }
+}
+
 void CheckEnvelope(JobKind kind, const Json& object, std::vector<FieldError>* errors) {
   CheckVersion(DialectOf(kind), object, errors);
   CheckMetadataTypes(object.value("metadata", Json::object()), errors);
@@ -250,13 +264,17 @@ std::vector<FieldError> ValidateAll(JobKind kind, std::string_view json) {
   absl::StatusOr<Json> object = ParseObject(json);
   if (!object.ok()) return errors;
   std::vector<FieldError> more;
+  const CrdSchema& schema = SchemaOf(kind);
   if (HasDecodingError(errors)) {
     // What rules would say follows from the fields that are missing under their names.
-    const CrdSchema& schema = SchemaOf(kind);
     Json known = *object;
     schema.Prune(&known);
     schema.ApplyDefaults(&known);
     more = schema.Validate(known);
+    if (kind == JobKind::kTfJob) AddRulesOfRoles(known, &more);
+  } else if (kind == JobKind::kTfJob && BlocksRules(errors)) {
+    schema.ApplyDefaults(&*object);
+    AddRulesOfRoles(*object, &more);
   }
   for (FieldError& error : CheckTemplates(kind, *object)) more.push_back(std::move(error));
   for (FieldError& error : NotToldYet(std::move(more), errors)) errors.push_back(std::move(error));

@@ -115,6 +115,28 @@ TEST(ValidateTfJobTest, TheRoleThatWasProbablyMeantIsSaid) {
                                  "(\"Wroker\" is none: did you mean \"Worker\"?)"));
 }
 
+// The container's name was a second round, the role's a third.
+TEST(ValidateTfJobTest, RolesAndContainersAreLookedAtWhateverElseIsWrong) {
+  const auto said = [](const std::string& fields) {
+    const std::string job = R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+        "metadata": {"name": "j"}, "spec": {)" + fields + R"("tfReplicaSpecs": {
+            "Wroker": {"replicas": 1, "template": {"spec": {"containers": [
+                {"name": "main", "image": "i"}]}}}}}})";
+    return FormatFieldErrors(ValidateAll(JobKind::kTfJob, job));
+  };
+  for (const char* fields : {R"("runPolcy": {}, )", R"("runPolicy": {"cleanPodPolicy": "Al"}, )",
+                             R"("runPolicy": {"backoffLimit": "3"}, )"}) {
+    EXPECT_THAT(said(fields),
+                testing::AllOf(testing::HasSubstr("\"Wroker\" is none: did you mean \"Worker\"?"),
+                               testing::HasSubstr("must have a container named tensorflow")))
+        << fields;
+  }
+  for (const char* roles : {"7", "[]", R"({"a": 1, "Worker": "x", "PS": {"template": []}})"}) {
+    ValidateAll(JobKind::kTfJob, std::string(R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+        "metadata": {"name": "j"}, "spec": {"x": 1, "tfReplicaSpecs": )") + roles + "}}");
+  }
+}
+
 TEST(ValidateTfJobTest, TheAnnotationOfItsPendingDeadlineIsANumberOfSeconds) {
   Json job = Json::parse(R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
       "metadata": {"name": "a"}, "spec": {"tfReplicaSpecs": {"Worker": {"template": {"spec": {
@@ -287,6 +309,29 @@ TEST_P(ValidateTrainerTest, NamesTheFieldAndWhatIsKnown) {
   ASSERT_EQ(errors.size(), 1u) << FormatFieldErrors(errors);
   EXPECT_EQ(errors[0].path, GetParam().path);
   EXPECT_THAT(errors[0].message, testing::HasSubstr(GetParam().words));
+}
+
+// Pods found it out, after data was read or, of the export, before the first step.
+TEST(ValidateTrainerTest, ModelsThatDoNotFitTargetsOrExportAreTold) {
+  Json job = Example();
+  Json& trainer = job["spec"]["trainer"];
+  trainer["data"] = Json::parse(R"({"format": "csv", "csv": {"labelColumn": "y"}, "classes": 0,
+                                    "train": {"files": ["/data/a.csv"]}})");
+  trainer["model"] = {{"name", "mlp"}, {"hidden", {5}}};
+  EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
+              testing::AllOf(testing::HasSubstr("spec.trainer.model.name"),
+                             testing::HasSubstr("use linear, layers or wideDeep")));
+  trainer["data"]["classes"] = 2;
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+  trainer["export"] = {{"format", "savedModel"}, {"dir", "/out"}};
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+  trainer["model"] = {{"name", "lstm"}, {"hidden", {5}}};
+  EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
+              testing::HasSubstr("spec.trainer.export.format"));
+  trainer["model"] = Json::parse(
+      R"({"name": "layers", "layers": [{"type": "dense", "units": 3, "activation": "gelu"}]})");
+  EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
+              testing::HasSubstr("model.layers[0], gelu"));
 }
 
 TEST(ValidateTrainerTest, TheNameThatWasProbablyMeantIsSaid) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/api/dialect.h"
 #include "operator/plan/bad_nodes.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
@@ -68,11 +69,21 @@ void NoteExit(LedgerDraft& draft, const Ending& ending) {
                  std::to_string(*ending.exit_code));
 }
 
-// "" for the first failure, else " again after 2 restarts by user error".
-std::string AgainAfter(int32_t restarts, bool tfjob) {
+// "" for the first failure, else " again after 2 restarts by user error"; where `view` was not
+// among those, whose the last was.
+std::string AgainAfter(int32_t restarts, const Job& job, const Ledger& ledger,
+                       const ReplicaView& view) {
   if (restarts == 0) return "";
-  return " again after " + std::to_string(restarts) + (restarts == 1 ? " restart" : " restarts") +
-         " by " + (tfjob ? "failure" : "user error");
+  std::string out = " again after " + std::to_string(restarts) +
+                    (restarts == 1 ? " restart" : " restarts") + " by " +
+                    (job.kind == JobKind::kTfJob ? "failure" : "user error");
+  if (OwnRestartsIn(ledger.history, job, view.role, view.index) > 0) return out;
+  for (auto record = ledger.history.rbegin(); record != ledger.history.rend(); ++record) {
+    if (!CountsForBudget(job.kind, record->cause)) continue;
+    return out + " (of the whole job: the last was of " +
+           std::string(RoleNameIn(job, record->role)) + "-" + std::to_string(record->index) + ")";
+  }
+  return out;
 }
 
 // True: one more restart is too many, and the replica has failed for good.
@@ -84,7 +95,7 @@ bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
   const int32_t used = UsedBudget(job, draft.ledger(), view.role, view.index);
   NoteExit(draft, ending);
   FailForGood(draft, view, kBackoffLimitExceeded,
-              view.short_name + " failed" + AgainAfter(used, job.kind == JobKind::kTfJob) +
+              view.short_name + " failed" + AgainAfter(used, job, draft.ledger(), view) +
                   ", and backoffLimit is " + std::to_string(*job.spec.backoff_limit) + ": " +
                   ending.why);
   return true;

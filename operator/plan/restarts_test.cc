@@ -171,7 +171,8 @@ TEST(BudgetTest, ATfJobsIsUsedUpWhenItsRestartsReachItWhateverKilledTheProgram) 
   EXPECT_EQ(change.ledger.outcome, JobState::kFailed);
   EXPECT_THAT(change.notes.back().message,
               HasSubstr("Job mnist has failed because it has reached the specified backoff limit: "
-                        "worker-3 failed again after 3 restarts by failure, and"));
+                        "worker-3 failed again after 3 restarts by failure (of the whole job: the "
+                        "last was of worker-2), and"));
   now.pods.pop_back();
   EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
 }

@@ -1,3 +1,4 @@
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
 #include "trainer/strategy/local_strategy.h"
@@ -5,6 +6,11 @@
 namespace taas {
 
 absl::Status RunLocally(Role& role) {
+  if (const TrainerConfig& config = role.config(); config.mode == UpdateMode::kSync) {
+    Log(LogLevel::kWarning,
+        "one process trains alone: sync_replicas, replicas_to_aggregate and backup_workers "
+        "(strategy.mode Sync) count for nothing");
+  }
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());
   RETURN_IF_ERROR(role.TryExport());

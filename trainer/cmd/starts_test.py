@@ -59,6 +59,14 @@ class ClassicStartTest(unittest.TestCase):
                 job.start_replica("worker")
                 job.expect_all_done(self)
 
+    # The flags of SyncReplicasOptimizer were taken, and nothing came of them.
+    def test_one_process_says_that_sync_counts_for_nothing(self):
+        with Job() as job:
+            alone = job.start("alone", ["--config", json.dumps(CONFIG), "--sync_replicas",
+                                        "--replicas_to_aggregate=2"], {})
+            self.assertEqual(alone.wait(), 0, alone.log())
+            self.assertIn("one process trains alone: sync_replicas", alone.log())
+
     def test_one_token_lets_all_train_who_have_it_and_keeps_others_outside(self):
         with Job(ps=1, workers=3, strategy=TOGETHER) as job:
             path = f"{job.directory}/token"

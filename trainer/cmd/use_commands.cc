@@ -127,6 +127,10 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
   std::printf("%s: the model of %s at step %lld\n",
               (one_file ? SafetensorsPath(command.to) : command.to).c_str(),
               trained.source.c_str(), static_cast<long long>(trained.step));
+  if (!one_file && trained.columns == nullptr) {
+    std::printf("Its input features are the numbers of the training: of images of bytes, bytes / "
+                "255\n");
+  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "trainer/data/empty_files.h"
 #include "trainer/data/foreign_file.h"
@@ -13,6 +14,10 @@
 
 namespace taas {
 namespace {
+
+// Of a first line's names that a message shows: enough to see what is wrong.
+constexpr size_t kShownNamesMax = 20;
+constexpr size_t kShownNameMax = 80;
 
 absl::Status Invalid(const std::string& why) { return absl::InvalidArgumentError(why); }
 
@@ -85,9 +90,39 @@ class CsvFile {
   absl::StatusOr<size_t> PlaceOf(const std::string& column) const {
     const auto found = std::ranges::find(names_, column);
     if (found != names_.end()) return static_cast<size_t>(found - names_.begin());
+    if (!options_.header) {
+      return Invalid("read " + path_ + ": it has no column \"" + column +
+                     "\": without a header columns are numbers from 0 to " +
+                     std::to_string(names_.size() - 1));
+    }
+    const std::string meant = DidYouMean(column, names_);
     return Invalid("read " + path_ + ": it has no column \"" + column + "\"" +
-                   (options_.header ? "" : ": without a header columns are numbers from 0 to " +
-                                               std::to_string(names_.size() - 1)));
+                   (meant.empty() ? "" : " (" + meant + ")") + "; its first line has " +
+                   ShownNames() + FirstLineAdvice());
+  }
+
+  std::string ShownNames() const {
+    std::string out;
+    for (size_t i = 0; i < std::min(names_.size(), kShownNamesMax); ++i) {
+      out += (i == 0 ? "\"" : ", \"") + names_[i].substr(0, kShownNameMax) + "\"";
+    }
+    const size_t more = names_.size() - std::min(names_.size(), kShownNamesMax);
+    return more == 0 ? out : out + " and " + std::to_string(more) + " more";
+  }
+
+  // What a first line without the column probably is: split at another character, or an example.
+  std::string FirstLineAdvice() const {
+    if (names_.size() == 1) {
+      for (const char character : {',', ';', '\t', '|'}) {
+        const bool there = names_[0].find(character) != std::string::npos;
+        if (character == options_.delimiter || !there) continue;
+        const std::string shown = character == '\t' ? "\\t" : std::string(1, character);
+        return "; is data.csv.delimiter \"" + shown + "\"?";
+      }
+    }
+    const bool numbers = std::ranges::all_of(
+        names_, [](const std::string& name) { return ParseNumber(name).ok(); });
+    return numbers ? "; if it is no header, set data.csv.header: false" : "";
   }
 
   absl::Status AddLine(const std::vector<size_t>& places, size_t label, Rows* rows) {
@@ -96,8 +131,9 @@ class CsvFile {
                      std::to_string(names_.size()));
     }
     RETURN_IF_ERROR(AddFeatures(places, rows));
-    ASSIGN_OR_RETURN(const double answer, NumberAt(label));
-    RETURN_IF_ERROR(rows->AddLabel(answer, options_.classes)).With(WhereIn(label));
+    const absl::StatusOr<double> answer = NumberAt(label);
+    if (!answer.ok()) return OfLabel(answer.status(), label);
+    RETURN_IF_ERROR(rows->AddLabel(*answer, options_.classes)).With(WhereIn(label));
     RETURN_IF_ERROR(rows->CheckSize()).With(Where());
     return absl::OkStatus();
   }
@@ -135,6 +171,13 @@ class CsvFile {
     if (Trim(values_[place]).empty()) return status;
     return Invalid(std::string(status.message()) + "; texts become numbers by data.columns "
                    "(type vocabulary or hashed), and data.csv.columns leaves a column out");
+  }
+
+  // Of a label that is a text, what labels are.
+  absl::Status OfLabel(const absl::Status& status, size_t place) const {
+    if (Trim(values_[place]).empty() || options_.classes == 0) return status;
+    return Invalid(std::string(status.message()) + "; labels are whole numbers from 0: write 0 and "
+                   "1 for no and yes");
   }
 
   absl::StatusOr<double> NumberAt(size_t place) const {

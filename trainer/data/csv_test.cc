@@ -111,6 +111,13 @@ TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
            Case{"a,y\n\"1,0\n", "line 2: a quote is not closed"},
            Case{"a,a,y\n1,2,0\n", "line 1: two columns are called \"a\""},
            Case{"a,b\n1,0\n", "table.csv: it has no column \"y\""},
+           Case{"a,Y\n1,0\n", "no column \"y\" (did you mean \"Y\"?); its first line has \"a\", "
+                              "\"Y\""},
+           Case{"a;b;y\n1;2;0\n", "its first line has \"a;b;y\"; is data.csv.delimiter \";\"?"},
+           Case{"a\ty\n1\t0\n", "is data.csv.delimiter \"\\t\"?"},
+           Case{"1,2,0\n3,4,1\n", "if it is no header, set data.csv.header: false"},
+           Case{"a,y\n1,yes\n", "column \"y\": want a number, it is \"yes\"; labels are whole "
+                                "numbers from 0"},
            Case{"y\n1\n", "it has no column but the label"},
            Case{"a,y\n", "it has no examples"},
            Case{"", "it has no examples"},

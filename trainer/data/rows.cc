@@ -45,7 +45,9 @@ absl::Status Rows::AddLabel(double label, ClassCount classes) {
     std::snprintf(text, sizeof(text), "%.9g", label);
     return absl::InvalidArgumentError(
         std::string("label ") + text + " is out of range, want a whole number from 0 to " +
-        std::to_string(end - 1) + (classes ? "" : "; of a regression set data.classes to 0"));
+        std::to_string(end - 1) +
+        (classes ? ""
+                 : "; of a regression set data.classes to 0 (models linear, layers and wideDeep)"));
   }
   labels.push_back(static_cast<int32_t>(label));
   return absl::OkStatus();

@@ -195,6 +195,16 @@ absl::Status CheckColumns(const NamedModel& model, const ModelSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status NotOfTargets(const NamedModel& model) {
+  std::string others;
+  for (const NamedModel& other : Models()) {
+    if (other.target == ModelTarget::kClasses) continue;
+    others += (others.empty() ? "" : ", ") + other.name;
+  }
+  return InvalidField("model.name", "model " + model.name + " is for classes, and the data has "
+                      "targets of a regression (data.classes: 0); models for those: " + others);
+}
+
 absl::Status CheckSpec(const ModelSpec& spec) {
   const NamedModel* model = FindModel(spec.name);
   if (model == nullptr) {
@@ -221,7 +231,10 @@ absl::Status CheckSpec(const ModelSpec& spec) {
   RETURN_IF_ERROR(CheckColumns(*model, spec));
   const std::string data = "data for model " + spec.name + ": ";
   RETURN_IF_ERROR(CheckUnits(data + "features per example", spec.data.features));
-  if (IsClassifier(*model, spec.data)) return CheckUnits(data + "classes", spec.data.classes);
+  if (IsClassifier(*model, spec.data)) {
+    if (spec.data.classes == 0 && spec.data.targets > 0) return NotOfTargets(*model);
+    return CheckUnits(data + "classes", spec.data.classes);
+  }
   return CheckUnits(data + "targets per example", spec.data.targets);
 }
 
