@@ -35,6 +35,10 @@ def kubectl_path():
 class Cluster:
     """Programs, data and (between `up` and `down`) one `taas local up`."""
 
+    # A folder: to draw its images takes longer than a cluster takes to start, so all clusters of a
+    # test have copies of what the first has made.
+    drawn = None
+
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="e2e-", dir=os.environ["TEST_TMPDIR"])
         self.bin = os.path.join(self.dir, "bin")
@@ -48,8 +52,16 @@ class Cluster:
         self.cluster_dir = os.path.join(self.dir, "cluster")
         self.kubeconfig = os.path.join(self.cluster_dir, "kubeconfig")
         self.environ = {"HOME": self.dir, "PATH": "/usr/bin:/bin", "KUBECONFIG": self.kubeconfig}
-        self.run(self.taas, "data", "fetch", "mnist", self.data, "--generate")
+        self.make_data()
         self.process = None
+
+    def make_data(self):
+        if Cluster.drawn is None:
+            folder = tempfile.mkdtemp(prefix="drawn-", dir=os.environ["TEST_TMPDIR"])
+            drawn = os.path.join(folder, "data")
+            self.run(self.taas, "data", "fetch", "mnist", drawn, "--generate")
+            Cluster.drawn = drawn
+        shutil.copytree(Cluster.drawn, self.data)
 
     def __enter__(self):
         return self

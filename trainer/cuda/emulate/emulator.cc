@@ -123,17 +123,40 @@ void OnMisaligned(const void* address, size_t bytes) {
 void OnAccess(const void* address, size_t bytes, bool writes) {
   if (now.thread == nullptr) return;
   const Thread& thread = *now.thread;
+  if (thread.fiber->Holds(address)) return;  // Most accesses of most kernels.
   std::string wrong = now.memory->Access(address, bytes, writes, thread.toucher, thread.clock);
   if (!wrong.empty()) Fail(std::move(wrong));
 }
 
 namespace {
 
+// Threads and their stacks, kept from launch to launch: most kernels of a small model run for less
+// time than making these takes.
+struct Stage {
+  std::vector<Thread> threads;  // As many as the largest block had.
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  std::vector<Fiber*> free;
+
+  std::span<Thread> Take(size_t count) {
+    if (threads.size() < count) threads.resize(count);
+    return std::span(threads).first(count);
+  }
+};
+
+Stage& TheStage() {
+  static Stage* const kStage = std::make_unique<Stage>().release();
+  return *kStage;
+}
+
 // The threads of one block after the other, and their turns.
 class Block {
  public:
-  Block(const Launch& launch, Counts& counts)
-      : grid_(launch.grid), threads_(CountOf(launch.block)), counts_(counts) {
+  Block(const Launch& launch, bool watched, Stage& stage, Counts& counts)
+      : grid_(launch.grid),
+        watched_(watched),
+        threads_(stage.Take(CountOf(launch.block))),
+        stage_(stage),
+        counts_(counts) {
     for (unsigned i = 0; i < threads_.size(); ++i) {
       threads_[i].place.thread = IndexOf(i, launch.block);
       threads_[i].place.block_size = launch.block;
@@ -158,13 +181,13 @@ class Block {
     }
   }
 
-  // What a fiber does: threads that begin, one after the other. Most never wait, and so none of
-  // them costs a change of stacks.
-  void RunThreads() {
+  // What a fiber does: threads that begin, one after the other, of whichever block runs. Most never
+  // wait, and so none of them costs a change of stacks.
+  static void RunThreads() {
     for (;;) {
       (*now.kernel)();
       now.thread->state = Thread::State::kDone;
-      if (!TakeNext()) Yield();
+      if (!now.block->TakeNext()) Yield();
     }
   }
 
@@ -181,16 +204,16 @@ class Block {
   void Resume(Thread& thread) {
     now.thread = &thread;
     if (thread.fiber == nullptr) {
-      if (free_.empty()) {
-        fibers_.push_back(std::make_unique<Fiber>([] { now.block->RunThreads(); }));
-        free_.push_back(fibers_.back().get());
+      if (stage_.free.empty()) {
+        stage_.fibers.push_back(std::make_unique<Fiber>(&RunThreads));
+        stage_.free.push_back(stage_.fibers.back().get());
       }
-      thread.fiber = free_.back();
-      free_.pop_back();
+      thread.fiber = stage_.free.back();
+      stage_.free.pop_back();
     }
     thread.fiber->Enter();
     // It may be another by now.
-    if (now.thread->state == Thread::State::kDone) free_.push_back(now.thread->fiber);
+    if (now.thread->state == Thread::State::kDone) stage_.free.push_back(now.thread->fiber);
     now.thread = nullptr;
   }
 
@@ -211,13 +234,13 @@ class Block {
   bool Release() {
     bool released = false;
     for (size_t first = 0; first < threads_.size(); first += kWarp) {
-      released |= ReleaseWarp(std::span(threads_).subspan(
-          first, std::min<size_t>(kWarp, threads_.size() - first)));
+      released |= ReleaseWarp(
+          threads_.subspan(first, std::min<size_t>(kWarp, threads_.size() - first)));
     }
     return released || ReleaseBlock();
   }
 
-  static bool ReleaseWarp(std::span<Thread> warp) {
+  bool ReleaseWarp(std::span<Thread> warp) {
     for (Thread& thread : warp) {
       if (thread.state != Thread::State::kAtWarp) continue;
       // Lanes that there are not, or that have ended, are not waited for.
@@ -238,12 +261,13 @@ class Block {
   }
 
   // They know each other's values, and what each has done before.
-  static void Meet(std::span<Thread> warp, unsigned lanes) {
+  void Meet(std::span<Thread> warp, unsigned lanes) const {
     Lanes met{.values = {}, .there = lanes};
-    WarpClock clock{};
+    WarpClock clock{};  // Which nobody asks about who is not watched.
     for (size_t lane = 0; lane < warp.size(); ++lane) {
       if ((lanes >> lane & 1) == 0) continue;
       met.values[lane] = warp[lane].value;
+      if (!watched_) continue;
       warp[lane].clock[lane] = ++warp[lane].toucher.warp_barriers;
       std::ranges::transform(clock, warp[lane].clock, clock.begin(),
                              [](uint32_t one, uint32_t other) { return std::max(one, other); });
@@ -251,7 +275,7 @@ class Block {
     for (size_t lane = 0; lane < warp.size(); ++lane) {
       if ((lanes >> lane & 1) == 0) continue;
       warp[lane].lanes = met;
-      warp[lane].clock = clock;
+      if (watched_) warp[lane].clock = clock;
       warp[lane].state = Thread::State::kReady;
     }
   }
@@ -287,11 +311,11 @@ class Block {
   }
 
   const Index grid_;
-  std::vector<Thread> threads_;
+  const bool watched_;
+  const std::span<Thread> threads_;
   std::span<const unsigned> order_;
   size_t at_ = 0;  // In the order: whose turn it is.
-  std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<Fiber*> free_;
+  Stage& stage_;
   Counts& counts_;
 };
 
@@ -328,7 +352,7 @@ absl::Status Emulator::Run(const Launch& launch, absl::FunctionRef<void()> kerne
   const auto blocks = static_cast<unsigned>(CountOf(launch.grid));
   if (watched_) memory_.Forget();
   counts_ = {};
-  Block block(launch, counts_);
+  Block block(launch, watched_, TheStage(), counts_);
   now = {.memory = &memory_, .kernel = &kernel, .block = &block, .thread = nullptr, .wrong = {}};
   std::vector<unsigned> order;
   for (const unsigned number : InOrder(blocks, launch, 0)) {
@@ -345,6 +369,8 @@ absl::Status Emulator::Run(const Launch& launch, absl::FunctionRef<void()> kerne
   counts_.read_bytes = memory_.read_bytes();
   counts_.written_bytes = memory_.written_bytes();
   const std::string wrong = std::exchange(now, Now()).wrong;
+  // Whoever was in the middle of its thread then is of no use to another.
+  if (!wrong.empty()) TheStage() = {};
   return wrong.empty() ? absl::OkStatus()
                        : absl::InvalidArgumentError(launch.kernel + ": " + wrong);
 }

@@ -27,6 +27,10 @@ class Fiber {
   void Enter();
   // From inside.
   void Leave();
+  // Whether it is an address of its stack.
+  bool Holds(const void* address) const {
+    return static_cast<size_t>(static_cast<const std::byte*>(address) - stack_.get()) < kStackBytes;
+  }
 
  private:
   // Our kernels keep little on their stacks; a page less would do for most.

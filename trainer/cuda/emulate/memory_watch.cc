@@ -26,8 +26,9 @@ std::string NameOf(const Toucher& by) {
 void MemoryWatch::Add(std::string name, void* data, size_t bytes, bool written, bool guarded) {
   ranges_.push_back({.name = std::move(name),
                      .begin = static_cast<const char*>(data),
+                     .bytes = bytes,
                      .guarded = guarded,
-                     .cells = std::vector<Cell>(bytes),
+                     .words = std::vector<Word>((bytes + kWordBytes - 1) / kWordBytes),
                      .all_written = written});
 }
 
@@ -55,28 +56,56 @@ void MemoryWatch::SetWritten(const void* data, bool written) {
 
 MemoryWatch::Range* MemoryWatch::RangeOf(const void* address, size_t bytes) {
   const char* const at = static_cast<const char*>(address);
-  const auto found = std::ranges::find_if(ranges_, [&](const Range& range) {
-    return at >= range.begin && at + bytes <= range.begin + range.cells.size();
-  });
-  return found == ranges_.end() ? nullptr : &*found;
+  // Most accesses are where the last was, or in one of a few others.
+  if (last_ < ranges_.size() && ranges_[last_].has(at, bytes)) return &ranges_[last_];
+  const auto found = std::ranges::find_if(
+      ranges_, [&](const Range& range) { return range.has(at, bytes); });
+  if (found == ranges_.end()) return nullptr;
+  last_ = static_cast<size_t>(found - ranges_.begin());
+  return &*found;
+}
+
+void MemoryWatch::Split(Word& word) {
+  if (word.each != nullptr) return;
+  word.each = std::make_unique<Bytes>();
+  word.each->fill(word.all);
+}
+
+template <typename Look>
+void MemoryWatch::ForCells(Range& range, const void* address, size_t bytes, Look look) const {
+  const auto first = static_cast<size_t>(static_cast<const char*>(address) - range.begin);
+  for (size_t at = first; at < first + bytes;) {
+    Word& word = range.words[at / kWordBytes];
+    const bool whole = at % kWordBytes == 0 && at + kWordBytes <= first + bytes;
+    if (word.each != nullptr && whole && std::ranges::none_of(*word.each, [&](const Cell& cell) {
+          return cell.set == range.set;
+        })) {
+      word = {};  // SetWritten has said of its bytes what it says of all.
+    }
+    if (whole && word.each == nullptr) {
+      if (!look(Fresh(range, word.all))) return;
+      at += kWordBytes;
+      continue;
+    }
+    Split(word);
+    if (!look(Fresh(range, (*word.each)[at % kWordBytes]))) return;
+    ++at;
+  }
 }
 
 bool MemoryWatch::SetWritten(const void* address, size_t bytes) {
   Range* const range = RangeOf(address, bytes);
   if (range == nullptr) return false;
-  const auto first = static_cast<size_t>(static_cast<const char*>(address) - range->begin);
-  for (size_t i = 0; i < bytes; ++i) Fresh(*range, first + i).written = true;
+  ForCells(*range, address, bytes, [](Cell& cell) { return cell.written = true; });
   return true;
 }
 
 bool MemoryWatch::IsWritten(const void* address, size_t bytes) {
   Range* const range = RangeOf(address, bytes);
   if (range == nullptr) return false;
-  const auto first = static_cast<size_t>(static_cast<const char*>(address) - range->begin);
-  for (size_t i = 0; i < bytes; ++i) {
-    if (!Fresh(*range, first + i).written) return false;
-  }
-  return true;
+  bool all = true;
+  ForCells(*range, address, bytes, [&](const Cell& cell) { return all = cell.written; });
+  return all;
 }
 
 void MemoryWatch::Forget() {
@@ -84,11 +113,14 @@ void MemoryWatch::Forget() {
   ++launch_;
 }
 
+bool MemoryWatch::IsWritten(const Range& range, const Cell& cell) {
+  return cell.set == range.set ? cell.written : range.all_written;
+}
+
 // Most cells are not touched between two launches, or two blocks.
-MemoryWatch::Cell& MemoryWatch::Fresh(Range& range, size_t at) const {
-  Cell& cell = range.cells[at];
+MemoryWatch::Cell& MemoryWatch::Fresh(const Range& range, Cell& cell) const {
   if (cell.set == range.set && cell.launch == launch_) return cell;
-  cell.written = cell.set == range.set ? cell.written : range.all_written;
+  cell.written = IsWritten(range, cell);
   cell.writer = cell.other_atomic = {};
   cell.readers.clear();
   cell.set = range.set;
@@ -98,10 +130,12 @@ MemoryWatch::Cell& MemoryWatch::Fresh(Range& range, size_t at) const {
 
 int64_t MemoryWatch::FirstUnwritten(const void* data) const {
   const Range& range = *Find(data);
-  const auto found = std::ranges::find_if(range.cells, [&](const Cell& cell) {
-    return !(cell.set == range.set ? cell.written : range.all_written);
-  });
-  return found == range.cells.end() ? -1 : found - range.cells.begin();
+  for (size_t at = 0; at < range.bytes; ++at) {
+    const Word& word = range.words[at / kWordBytes];
+    const Cell& cell = word.each == nullptr ? word.all : (*word.each)[at % kWordBytes];
+    if (!IsWritten(range, cell)) return static_cast<int64_t>(at);
+  }
+  return -1;
 }
 
 // Whether `earlier` comes before what is done now for every order of the threads, or need not.
@@ -116,6 +150,8 @@ bool MemoryWatch::Ordered(const Toucher& earlier, const By& by) {
 }
 
 void MemoryWatch::AddReader(Cell& cell, const By& by) {
+  // It has passed no barrier since, so it is after nobody that it was not after then.
+  if (!cell.readers.empty() && cell.readers.back() == by.toucher) return;
   // Who is before this one is before all that comes after it.
   std::erase_if(cell.readers, [&](const Toucher& reader) { return Ordered(reader, by); });
   if (cell.readers.size() < kReadersMax) {
@@ -126,7 +162,7 @@ void MemoryWatch::AddReader(Cell& cell, const By& by) {
   *(of_its_block == cell.readers.end() ? cell.readers.begin() : of_its_block) = by.toucher;
 }
 
-std::string MemoryWatch::AccessByte(Cell& cell, bool writes, const By& by) {
+std::string MemoryWatch::AccessCell(Cell& cell, bool writes, const By& by) {
   const bool atomic = by.toucher.atomically;
   if ((!writes || atomic) && !cell.written) return "which nobody has written";
   for (const Toucher* writer : {&cell.writer, &cell.other_atomic}) {
@@ -155,28 +191,26 @@ std::string MemoryWatch::AccessByte(Cell& cell, bool writes, const By& by) {
 std::string MemoryWatch::Access(const void* address, size_t bytes, bool writes,
                                 const Toucher& by, const WarpClock& clock) {
   const char* const at = static_cast<const char*>(address);
-  const Range* beside = nullptr;
   const auto what = [&](const Range& range) {
     return NameOf(by) + (writes ? " writes " : " reads ") + std::to_string(bytes) + " bytes at " +
            std::to_string(at - range.begin) + " of " + range.name;
   };
-  for (Range& range : ranges_) {
-    const char* const end = range.begin + range.cells.size();
-    if (at < range.begin || at + bytes > end) {
-      const bool near = at + kBesideBytes > range.begin && at < end + kBesideBytes;
-      if (range.guarded && near) beside = &range;
-      continue;
-    }
+  if (Range* const range = RangeOf(address, bytes); range != nullptr) {
     (writes ? written_bytes_ : read_bytes_) += static_cast<int64_t>(bytes);
-    for (size_t i = 0; i < bytes; ++i) {
-      Cell& cell = Fresh(range, static_cast<size_t>(at - range.begin) + i);
-      const std::string wrong = AccessByte(cell, writes, {by, clock});
-      if (!wrong.empty()) return what(range) + ", " + wrong;
-    }
-    return "";
+    std::string wrong;
+    ForCells(*range, address, bytes, [&](Cell& cell) {
+      wrong = AccessCell(cell, writes, {by, clock});
+      return wrong.empty();
+    });
+    return wrong.empty() ? "" : what(*range) + ", " + wrong;
+  }
+  const Range* beside = nullptr;
+  for (const Range& range : ranges_) {
+    const bool near = at + kBesideBytes > range.begin && at < range.end() + kBesideBytes;
+    if (range.guarded && near) beside = &range;
   }
   if (beside == nullptr) return "";  // Its own stack, its arguments, constants.
-  return what(*beside) + ", which has " + std::to_string(beside->cells.size());
+  return what(*beside) + ", which has " + std::to_string(beside->bytes);
 }
 
 }  // namespace taas::cuda::emulate

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,12 @@ using WarpClock = std::array<uint32_t, 32>;
 // Who touches a byte, and when.
 struct Toucher {
   int64_t block = -1;
-  int thread = -1;  // In the block.
-  int64_t block_barriers = 0;  // That it has passed.
+  int32_t thread = -1;  // In the block.
+  uint32_t block_barriers = 0;  // That it has passed.
   uint32_t warp_barriers = 0;  // Its own place in its clock.
   bool atomically = false;
+
+  bool operator==(const Toucher&) const = default;
 };
 
 class MemoryWatch {
@@ -69,28 +72,45 @@ class MemoryWatch {
     Toucher other_atomic;  // Of another thread than the last, which wrote atomically, too.
     std::vector<Toucher> readers;  // That nothing orders before the last.
   };
+  static constexpr size_t kWordBytes = 4;
+  using Bytes = std::array<Cell, kWordBytes>;
+  // One cell for all bytes, as long as nobody touches some of them without the others.
+  struct Word {
+    Cell all;
+    std::unique_ptr<Bytes> each;
+  };
   struct Range {
     std::string name;
     const char* begin;
+    size_t bytes;
     bool guarded;  // What lies beside it is its own.
-    std::vector<Cell> cells;
+    std::vector<Word> words;
     bool all_written;  // At the last SetWritten.
     uint32_t set = 1;
+
+    const char* end() const { return begin + bytes; }
+    bool has(const char* at, size_t count) const { return at >= begin && at + count <= end(); }
   };
   Range* Find(const void* data);
   const Range* Find(const void* data) const;
+  static bool IsWritten(const Range& range, const Cell& cell);
   struct By {
     const Toucher& toucher;
     const WarpClock& clock;
   };
   static bool Ordered(const Toucher& earlier, const By& by);
-  static std::string AccessByte(Cell& cell, bool writes, const By& by);
+  static std::string AccessCell(Cell& cell, bool writes, const By& by);
   static void AddReader(Cell& cell, const By& by);
 
-  Cell& Fresh(Range& range, size_t at) const;
+  // Calls `look` with the cells of these bytes, in their order, until it says false.
+  template <typename Look>
+  void ForCells(Range& range, const void* address, size_t bytes, Look look) const;
+  Cell& Fresh(const Range& range, Cell& cell) const;
+  static void Split(Word& word);
   Range* RangeOf(const void* address, size_t bytes);
 
   std::vector<Range> ranges_;
+  size_t last_ = 0;  // Of ranges_, in which the last access was.
   uint32_t launch_ = 1;
   int64_t read_bytes_ = 0, written_bytes_ = 0;
 };

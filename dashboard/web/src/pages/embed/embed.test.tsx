@@ -5,8 +5,6 @@ import { renderAt } from "../../testing/render";
 import { fakeCanvas, tagOf } from "../training/histograms/fixture";
 import { isEmbedded } from "./in_frame";
 
-vi.mock("uplot", async () => ({ default: (await import("../training/fake_plot")).FakePlot }));
-
 beforeEach(() => {
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue({} as never);
 });

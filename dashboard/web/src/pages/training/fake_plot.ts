@@ -1,6 +1,5 @@
-// Stands for uPlot where there is no canvas: it only notes what it is given.
-//
-//   vi.mock("uplot", async () => ({ default: (await import("./fake_plot")).FakePlot }));
+// Stands for uPlot in all tests (vite.config.ts), where there is no canvas: it only notes what it
+// is given.
 
 import type uPlot from "uplot";
 
@@ -56,3 +55,5 @@ export class FakePlot {
     this.destroyed = true;
   }
 }
+
+export default FakePlot;

@@ -7,8 +7,6 @@ import { row } from "../../testing/rows";
 import { jobOf } from "../job/job_fixture";
 import { FakePlot } from "./fake_plot";
 
-vi.mock("uplot", async () => ({ default: (await import("./fake_plot")).FakePlot }));
-
 const PAGE = "/jobs/ml/trainingjobs/mnist/training";
 const SERIES = "api/jobs/ml/trainingjobs/mnist/series";
 

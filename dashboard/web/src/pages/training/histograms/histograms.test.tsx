@@ -1,5 +1,5 @@
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { EventsState, HistogramTag } from "../../../api/types";
 import { FakeServer, problem } from "../../../testing/fake_server";
 import { latinWords } from "../../../testing/latin";
@@ -7,8 +7,6 @@ import { renderAt } from "../../../testing/render";
 import { viewport } from "../../../testing/viewport";
 import { fakeCanvas, tagOf } from "./fixture";
 import { pauseOf, versionOf } from "./use_events";
-
-vi.mock("uplot", async () => ({ default: (await import("../fake_plot")).FakePlot }));
 
 const PAGE = "/jobs/ml/trainingjobs/mnist/training";
 const JOB = "api/jobs/ml/trainingjobs/mnist";
