@@ -85,6 +85,9 @@ LEADS = "taas_operator_leader"
 RECONCILE = ("taas_reconcile_seconds", "ReconcileBuckets")
 ALL_PODS = ("taas_all_pods_seconds", "LaunchBuckets")
 WAITS = "taas_job_pending_seconds_max"
+JOBS = "taas_jobs"
+MEASURED = "taas_gpus_measured"
+BUSY = "taas_gpus_busy"
 OTHERS = "taas_tfjobs_of_another_controller"
 
 DOWN = [
@@ -148,13 +151,62 @@ STARTS = [
          histogram(*ALL_PODS, {3: 19, 420: 1})),
     Case("TaasJobsStartLate", "all take four minutes", False, 90, histogram(*ALL_PODS, {240: 1})),
 ]
+TEAM_A = {**LEADER, "job_namespace": "team-a", "kind": "TFJob"}
+TEAM_B = {**LEADER, "job_namespace": "team-b", "kind": "TFJob"}
+OF_TEAM_A = {"job_namespace": "team-a", "kind": "TFJob"}
 PENDING = [
     Case("TaasJobsPending", "one never starts", True, 36,
-         (Series(WAITS, "0+60x120", {**LEADER, "kind": "TFJob"}),
-          Series(WAITS, "0x120", {**LEADER, "kind": "TrainingJob"})),
-         with_labels={"kind": "TFJob"}),
+         (Series(WAITS, "0+60x120", TEAM_A), Series(WAITS, "0x120", TEAM_B)),
+         with_labels=OF_TEAM_A),
     Case("TaasJobsPending", "each waits for 25 minutes", False, 90,
-         (Series(WAITS, " ".join(["0+60x24"] * 4), {**LEADER, "kind": "TFJob"}),)),
+         (Series(WAITS, " ".join(["0+60x24"] * 4), TEAM_A),)),
+]
+
+
+def failed(values, labels):
+    """Of a namespace that has a job that runs, too."""
+    return (Series(JOBS, values, {**labels, "state": "Failed"}),
+            Series(JOBS, "1x120", {**labels, "state": "Running"}))
+
+
+SCRAPED = (Series(DEPTH, "0x120", LEADER),)
+FAILED = [
+    Case("TaasJobsFailed", "one more than before", True, 45,
+         (*SCRAPED, *failed("1x39 2x60", TEAM_A), *failed("3x120", TEAM_B)),
+         with_labels=OF_TEAM_A),
+    Case("TaasJobsFailed", "the first of a namespace", True, 45,
+         (*SCRAPED, *failed("_x40 1x60", TEAM_A)), with_labels=OF_TEAM_A),
+    Case("TaasJobsFailed", "those that failed are kept, and some are deleted", False, 90,
+         (*SCRAPED, *failed("3x40 2x60", TEAM_A))),
+    Case("TaasJobsFailed", "the operator comes back, and later the jobs that it knows", False, 90,
+         (Series(DEPTH, "_x40 0x60", LEADER), Series(JOBS, "_x43 3x60", {
+             **TEAM_A, "state": "Failed"}))),
+]
+IDLE = [
+    Case("TaasGpusIdle", "four compute for a tenth of one's time, four others all the time", True,
+         30, (Series(MEASURED, "4x120", TEAM_A), Series(BUSY, "0.1x120", TEAM_A),
+              Series(MEASURED, "4x120", TEAM_B), Series(BUSY, "4x120", TEAM_B)),
+         with_labels=OF_TEAM_A),
+    Case("TaasGpusIdle", "they compute half of each hour", False, 120,
+         (Series(MEASURED, "4x120", TEAM_A), Series(BUSY, "4x29 0x29 4x29 0x29", TEAM_A))),
+    Case("TaasGpusIdle", "there are none", False, 90,
+         (Series(MEASURED, "0x120", TEAM_A), Series(BUSY, "0x120", TEAM_A))),
+]
+
+
+def fail_again(cause, values):
+    return (Series("taas_restarts_total", values, {**TEAM_A, "cause": cause}),)
+
+
+AGAIN = [
+    Case("TaasReplicasFailAgain", f"eight at once: {cause}", True, 36,
+         fail_again(cause, "0x29 0+8x1 8x60"), with_labels={**OF_TEAM_A, "cause": cause})
+    for cause in ("outOfMemory", "userError")
+] + [
+    Case("TaasReplicasFailAgain", "five in an hour", False, 120,
+         fail_again("outOfMemory", "0+0.08x120")),
+    Case("TaasReplicasFailAgain", "nodes are drained", False, 90,
+         fail_again("preempted", "0+9x120")),
 ]
 RESTARTS = [
     Case("TaasNodesLoseReplicas", f"twelve of both kinds: {cause}", True, 36,
@@ -178,4 +230,4 @@ CONTROLLERS = [
          both(OTHERS, "2x9 0x60", "0x60")),
 ]
 CASES = list(itertools.chain(DOWN, LEADERS, FAILURES, FORBIDDEN, QUEUE, RECONCILES, STARTS,
-                             PENDING, RESTARTS, CONTROLLERS))
+                             PENDING, FAILED, AGAIN, IDLE, RESTARTS, CONTROLLERS))

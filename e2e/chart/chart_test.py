@@ -9,6 +9,8 @@ import itertools
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,6 +21,12 @@ import helm
 import values_table
 
 DOCS = ("docs", "helm.md")
+NOTES = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: notes}
+data:
+  text: {{ include (print $.Template.BasePath "/NOTES.txt") . | quote }}
+"""
 
 
 def without_crds(text):
@@ -111,6 +119,41 @@ class RenderedTest(unittest.TestCase):
         self.assertTrue(any("-operator-dashboard" in obj["metadata"]["name"] for obj in found))
 
 
+class NotesTest(unittest.TestCase):
+
+    def notes(self, *arguments):
+        """Only an install prints them, and needs a cluster: so one more object has them inside."""
+        with tempfile.TemporaryDirectory(prefix="taas-notes-") as folder:
+            chart = os.path.join(folder, "taas")
+            shutil.copytree(helm.CHART, chart)
+            with open(os.path.join(chart, "templates", "notes.yaml"), "w",
+                      encoding="utf-8") as file:
+                file.write(NOTES)
+            found = helm.objects(helm.render("defaults", *arguments, chart=chart))
+        (notes,) = [it for it in found if it["metadata"]["name"] == "notes"]
+        return notes["data"]["text"]
+
+    def test_the_first_job_is_not_in_the_operator_s_own_namespace(self):
+        for values, wanted in (((), "ml"), (("--set", "operator.namespaces={team-a}"), "team-a")):
+            with self.subTest(wanted):
+                notes = self.notes(*values)
+                self.assertIn(f"taas submit -n {wanted} ", notes)
+                self.assertEqual("kubectl create namespace ml\n" in notes, wanted == "ml")
+
+    def test_pods_that_a_job_may_preempt_are_told_of(self):
+        both = "operator.priorityClassName=high,dashboard.priorityClassName=high"
+        for value, told in (("operator.priorityClassName=", True),
+                            ("operator.priorityClassName=high", True), (both, False),
+                            ("operator.priorityClassName=high,dashboard.enabled=false", False)):
+            with self.subTest(value):
+                self.assertEqual("have no priority class" in self.notes("--set", value), told)
+
+    def test_both_deployments_get_the_classes_that_are_named(self):
+        found = helm.of_kind(helm.rendered("everything"), "Deployment")
+        self.assertEqual({it["spec"]["template"]["spec"]["priorityClassName"] for it in found},
+                         {"system-cluster-critical", "infrastructure"})
+
+
 class DefinitionsTest(unittest.TestCase):
 
     def rendered(self, *arguments):
@@ -166,6 +209,24 @@ class DocsTest(unittest.TestCase):
         page = helm.read("docs", "operations.md")
         documented = re.findall(r"^### (Taas\w+)$", page, flags=re.MULTILINE)
         self.assertEqual(alerts, documented)
+
+    def test_the_main_job_s_commands_name_the_registry_of_the_install(self):
+        # Symptom: the pod that fetches its data pulled from docker.io and never started.
+        (program,) = set(re.findall(r'^sed ("s,image: .*?") ', helm.read(*DOCS), re.M))
+        for example in ("cluster/mnist-data.yaml", "tfjob.yaml"):
+            for registry, wanted in (("", "taas/trainer:"),
+                                     ("registry.example.com/ml",
+                                      "registry.example.com/ml/taas/trainer:")):
+                with self.subTest(example, registry=registry):
+                    path = os.path.join(helm.ROOT, "examples", example)
+                    text = subprocess.run(
+                        ["/bin/bash", "-euc", f"sed {program} {path}"], check=True, text=True,
+                        env={"PATH": "/usr/bin:/bin", **({"REGISTRY": registry} if registry
+                                                          else {})},
+                        stdout=subprocess.PIPE, timeout=helm.LIMIT_S).stdout
+                    images = re.findall(r"^ *image: (\S+)", text, re.M)
+                    self.assertTrue(images)
+                    self.assertFalse([it for it in images if not it.startswith(wanted)])
 
     def test_the_versions_are_one(self):
         chart = yaml.safe_load(helm.read("charts", "taas", "Chart.yaml"))

@@ -69,6 +69,18 @@ REFUSED = {
     "an account without a name": ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
     "a monitor of nothing": (
         {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}}, "nothing to scrape"),
+    "a registry before a registry": (
+        {"image": {"registry": "registry.example.com/ml"},
+         "trainer": {"image": {"repository": "mirror.example.com/taas/trainer"}}},
+        "trainer.image.repository"),
+    "an Ingress to nothing": (
+        {"dashboard": {"enabled": False, "ingress": {"enabled": True}}}, "behind the Ingress"),
+    "a claim for no history": (
+        {"dashboard": {"history": {"existingClaim": "of-jobs"}}}, "nothing would be kept"),
+    "a test of a kind that it does not work on": (
+        {"operator": {"kinds": ["TFJob"]}, "test": {"enabled": True}}, "the test is a TrainingJob"),
+    "a runbook that is no address": (
+        {"metrics": {"prometheusRule": {"runbookUrl": "docs/operations.md"}}}, "runbookUrl"),
     "alerts on nothing": (
         {"metrics": {"enabled": False, "prometheusRule": {"enabled": True}}}, "nothing to scrape"),
 }
@@ -82,6 +94,9 @@ TAKEN = {
     "a GPU as a resource": {"operator": {"resources": {"limits": {"nvidia.com/gpu": 1}}}},
     "an image with a registry and a port": {
         "trainer": {"image": {"repository": "localhost:5000/ml/trainer"}}},
+    "a registry before a folder": {
+        "image": {"registry": "registry.example.com"},
+        "trainer": {"image": {"repository": "mirror/trainer"}}},
     "a registry on a port": {"image": {"registry": "localhost:5000"}},
     "TFJob's definition by a switch": {"crds": {"tfjob": False}},
     "an account name of a whole domain": {"serviceAccount": {"name": "a.b"}},

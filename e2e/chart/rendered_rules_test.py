@@ -307,6 +307,32 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(self.faults("expressions", json.dumps(expressions)), "")
         self.assertIn("sum(", self.faults("expressions", json.dumps(["sum("])))
 
+    def test_prometheus_itself_takes_the_queries_of_the_page(self):
+        page = helm.read("docs", "operations.md")
+        section = re.search(r"^## Questions and queries\n(.*?)^## ", page, re.M | re.S).group(1)
+        queries = re.findall(r"^\| [^|]* \| `([^`]+)` \|$", section, re.M)
+        self.assertGreater(len(queries), 5)
+        self.assertEqual(self.faults("expressions", json.dumps(queries)), "")
+        asked = set(re.findall(r"\btaas_\w+", " ".join(queries)))
+        self.assertEqual(asked - self.served(), set())
+
+    def test_what_is_about_jobs_is_asked_by_their_namespaces(self):
+        # The maximum by kind alone would be of one namespace.
+        wrong = [expression for expression in self.expressions()
+                 if re.search(r"max by \(([^)]*)\) \(taas_(?:jobs|gpus)", expression)
+                 and not re.search(r"by \([^)]*job_namespace\) \(", expression)]
+        self.assertEqual(wrong, [])
+
+    def test_each_alert_leads_to_its_section_where_the_page_has_an_address(self):
+        for values, address in (("everything", "https://git.example.com/taas/docs/operations.md"),
+                                ("defaults", None)):
+            found = helm.rendered(values, "--set", "metrics.prometheusRule.enabled=true")
+            (rule,) = helm.of_kind(found, "PrometheusRule")
+            for alert in rule["spec"]["groups"][0]["rules"]:
+                with self.subTest(values, alert=alert["alert"]):
+                    self.assertEqual(alert["annotations"].get("runbook_url"),
+                                     address and f"{address}#{alert['alert'].lower()}")
+
     def test_they_ask_for_states_and_causes_that_there_are(self):
         words = set(re.findall(r'"(\w+)"', helm.read("operator", "api", "names.cc")))
         asked = set()

@@ -28,7 +28,7 @@ class ElasticTest(unittest.TestCase):
         with open(self.cluster.example(NAME), encoding="utf-8") as file:
             text = file.read()
         # What it keeps when it is suspended.
-        changes = {"maxSteps: 500": f"maxSteps: {ENDLESS}\n    checkpoint: {{dir: /out/elastic}}",
+        changes = {"maxSteps: 50000": f"maxSteps: {ENDLESS}\n    checkpoint: {{dir: /out/elastic}}",
                    "  volumes:\n": "  volumes:\n    - {name: out, mountPath: /out, "
                                    "source: {persistentVolumeClaim: {claimName: mnist-out}}}\n"}
         for old, new in changes.items():

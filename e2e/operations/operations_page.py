@@ -116,10 +116,11 @@ def metrics_in_code():
     labels = {name: set() for name in names.values()}
     for member, pairs in re.findall(r"families_->(\w+)\s*\.Add\(\s*\{(\{.*?\})\}\)", text, re.S):
         labels[names[member]] = set(re.findall(r'\{"(\w+)",', pairs))
-    # `show`, which does so for each of many.
-    (shown,) = re.findall(r"show = .*?family\.Add\(\{(\{.*?\})\}\)", text, re.S)
-    for member in re.findall(r"show\(families_->(\w+),", text):
-        labels[names[member]] = set(re.findall(r'\{"(\w+)",', shown))
+    # Those of jobs, which have two more.
+    of_jobs = set(re.findall(r'\{"(\w+)",', function(text, "LabelsOf", indent="  ")))
+    for member, pairs in re.findall(
+            r"\bOf\(scope, (?:families_->|f\.)(\w+)(?:,\s*\{(.*?)\})?\)\s*[.;]", text, re.S):
+        labels[names[member]] = of_jobs | set(re.findall(r'\{"(\w+)",', pairs))
     return labels
 
 
@@ -167,9 +168,9 @@ def reasons_in_code():
     return found
 
 
-def function(text, name):
+def function(text, name, indent=""):
     """From its name at the begin of a definition to the brace that ends it."""
-    return re.search(rf"^\S[^\n]*\b{name}\(.*?^\}}", text, re.M | re.S).group(0)
+    return re.search(rf"^{indent}\S[^\n]*\b{name}\(.*?^{indent}\}}", text, re.M | re.S).group(0)
 
 
 def arguments(text, start):

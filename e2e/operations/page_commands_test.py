@@ -18,6 +18,8 @@ TEAMS = ("team-a", "team-b")
 JOBS = "count/trainingjobs.taas.dev"
 # Of helm.md; in a namespace that a release for some namespaces does not look at.
 MAIN_JOB = "The main job on your cluster"
+LOGIN = "Images that need a login"
+PRIORITY_CLASS = "taas"
 
 
 class PageScenario(Scenario):
@@ -55,6 +57,9 @@ class MainJobCommandsTest(PageScenario):
         self.addCleanup(self.kubectl, "delete", "namespace", "ml", "--ignore-not-found")
         printed = self.guide.follow(MAIN_JOB)
         self.assertRegex(printed, r"mnist +Succeeded")
+        self.guide.follow(LOGIN)
+        account = self.kubectl.json("get", "serviceaccount", "default", "-n", "ml")
+        self.assertEqual(account["imagePullSecrets"], [{"name": "registry-login"}])
 
 
 class HelmCommandsTest(PageScenario):
@@ -66,6 +71,8 @@ class HelmCommandsTest(PageScenario):
 
     def setUp(self):
         super().setUp()
+        self.addCleanup(self.kubectl, "delete", "priorityclass", "--ignore-not-found",
+                        PRIORITY_CLASS)
         self.addCleanup(taas.install, self.kubectl)
         self.addCleanup(self.kubectl, "delete", "namespace", "--ignore-not-found", *TEAMS,
                         taas.NAMESPACE)
@@ -75,7 +82,9 @@ class HelmCommandsTest(PageScenario):
                          "--wait")
         self.guide.follow("Some namespaces only")
         self.guide.follow("Upgrade")
+        self.guide.follow("Priorities")
         self.kubectl("rollout", "status", taas.DEPLOYMENT, "-n", taas.NAMESPACE)
+        self.assertEqual(self.classes(), {PRIORITY_CLASS})
         self.wait_for("the kinds to be counted", self.kinds_are_counted)
         self.guide.follow("Many users, one operator")
         # Nothing is let in before that.
@@ -87,9 +96,14 @@ class HelmCommandsTest(PageScenario):
         self.follow_notes()
         self.guide.follow("Uninstall")
         self.assertNotIn("trainingjobs.taas.dev", self.kubectl("get", "crd", "-o", "name"))
-        self.guide.followed.add(MAIN_JOB)
+        self.guide.followed.update({MAIN_JOB, LOGIN})
         # Those of the first section are followed by push_test.py.
         self.assertEqual(self.guide.left(), [])
+
+    def classes(self):
+        """Of the pods that the release's Deployments ask for."""
+        found = self.kubectl.json("get", "deployments", "-n", taas.NAMESPACE)["items"]
+        return {it["spec"]["template"]["spec"].get("priorityClassName") for it in found}
 
     def kinds_are_counted(self):
         """Of quotas made in turn, one has a status: of one that was made before its controller

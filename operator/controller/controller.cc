@@ -348,7 +348,7 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   }
   KeepHandsOff(*look, tracked);
   const Clock::WallTime now = executor_.clock().WallNow();
-  tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state, now);
+  tracked.counted.SetState(metrics_, ScopeOf(*look->job), look->plan.status.state, now);
   tracked.counted.SetGpus(metrics_, *look->job, look->plan.status);
   const std::optional<TrainerReport> report = poller_.ReportOf(key);
   tracked.counted.SetGpuSums(metrics_, *look->job, look->plan.status,
@@ -357,7 +357,7 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
                                report.has_value() ? &report->rank_times : nullptr);
   tracked.counted.Launched(metrics_, look->plan.status, now);
   const bool ours = !look->plan.hands_off && look->job->spec.managed_by.empty();
-  if (ours) tracked.counted.SetWaiting(metrics_, look->job->kind, look->plan.status, now);
+  if (ours) tracked.counted.SetWaiting(metrics_, ScopeOf(*look->job), look->plan.status, now);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }

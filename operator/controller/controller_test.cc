@@ -45,7 +45,8 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
   EXPECT_NE(cluster.api().Find("services", "mnist"), nullptr);
   EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
   EXPECT_THAT(cluster.metrics().Text(),
-              HasSubstr("taas_jobs{kind=\"TrainingJob\",state=\"Succeeded\"} 1"));
+              HasSubstr("taas_jobs{job_namespace=\"default\",kind=\"TrainingJob\","
+                        "state=\"Succeeded\"} 1"));
 }
 
 // The token of a pod's environment; "" without one.
@@ -164,7 +165,7 @@ TEST(ControllerTest, GpusThatAJobAsksForAndHoldsAreCountedUntilItsEnd) {
   SimCluster cluster(19);
   cluster.set_script(OrdinaryLife(cluster));
   const auto value = [&](const std::string& name) {
-    return ValueOf(cluster, name + R"({kind="TrainingJob"})");
+    return ValueOf(cluster, name + R"({job_namespace="default",kind="TrainingJob"})");
   };
   cluster.CreateJob({.chiefs = 1, .workers = 2});
   json job = cluster.Job();
@@ -186,7 +187,7 @@ TEST(ControllerTest, WhatTheTimeOfRanksGoesToIsCountedUntilTheEnd) {
   SimCluster cluster(19);
   cluster.set_script(OrdinaryLife(cluster));
   const auto value = [&](const std::string& name) {
-    return ValueOf(cluster, name + R"({kind="TrainingJob"})");
+    return ValueOf(cluster, name + R"({job_namespace="default",kind="TrainingJob"})");
   };
   cluster.CreateJob({.chiefs = 1, .workers = 2});
   ASSERT_TRUE(cluster.RunUntilState("Running"));
@@ -195,7 +196,9 @@ TEST(ControllerTest, WhatTheTimeOfRanksGoesToIsCountedUntilTheEnd) {
           "peers":[{"role":"worker","index":1,"shares":{"compute":0.75,"wait":7}}]})");
   ASSERT_TRUE(cluster.RunUntil([&] { return value("taas_ranks_measured") == 2; }, seconds(60)));
   EXPECT_EQ(value("taas_jobs_with_slowest_rank"), 1);
-  EXPECT_EQ(ValueOf(cluster, R"(taas_rank_time_shares{kind="TrainingJob",part="wait"})"), 1.25)
+  const std::string waits =
+      R"(taas_rank_time_shares{job_namespace="default",kind="TrainingJob",part="wait"})";
+  EXPECT_EQ(ValueOf(cluster, waits), 1.25)
       << "no rank waits for more than all of its time";
   ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
   cluster.RunFor(seconds(30));
@@ -329,7 +332,8 @@ TEST(ControllerTest, AKilledWorkerComesBackWithTheNextNumberAndIsCounted) {
   EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-0"), 2);
   EXPECT_EQ(cluster.api().pod_creates().at("mnist-chief-0"), 1);
   EXPECT_THAT(cluster.metrics().Text(),
-              HasSubstr("taas_restarts_total{cause=\"killed\",kind=\"TrainingJob\"} 1"));
+              HasSubstr("taas_restarts_total{cause=\"killed\",job_namespace=\"default\","
+                        "kind=\"TrainingJob\"} 1"));
 }
 
 TEST(ControllerTest, ADeletedPodComesBackAndCountsAsPreempted) {

@@ -67,7 +67,8 @@ TEST(TfJobTest, APodAndAServicePerReplicaAndTheEndIsTheLastCondition) {
   EXPECT_EQ(cluster.PhaseOf("mnist-ps-0"), "Running");
   EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
   EXPECT_THAT(cluster.metrics().Text(),
-              HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Succeeded\"} 1"));
+              HasSubstr("taas_jobs{job_namespace=\"default\",kind=\"TFJob\","
+                        "state=\"Succeeded\"} 1"));
 }
 
 TEST(TfJobTest, EventsHaveTheReasonsThatItsToolsKnowAndAreAboutTheTfJob) {

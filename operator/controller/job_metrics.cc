@@ -36,16 +36,17 @@ void JobMetrics::Hear(const Job& job, Clock::WallTime heard) {
   launching_since_ = std::min(heard, *job.meta.creation_time + kCreationTick);
 }
 
-void JobMetrics::SetState(Metrics& metrics, JobKind kind, JobState state, Clock::WallTime now) {
+void JobMetrics::SetState(Metrics& metrics, const JobScope& scope, JobState state,
+                          Clock::WallTime now) {
   if (state_ == state) return;
-  metrics.MoveJob(kind, state_.has_value() ? &*state_ : nullptr, &state);
+  metrics.MoveJob(scope, state_.has_value() ? &*state_ : nullptr, &state);
   if (state == JobState::kSuspended) {
     launching_since_.reset();
   } else if (state_ == JobState::kSuspended) {
     launching_since_ = now;
     has_pod_ = false;
   }
-  kind_ = kind;
+  scope_ = scope;
   state_ = state;
 }
 
@@ -58,8 +59,8 @@ void JobMetrics::SetGpus(Metrics& metrics, const Job& job, const JobStatus& stat
   }
   const int64_t held = status.gpus;
   if (requested == gpus_requested_ && held == gpus_held_) return;
-  metrics.MoveGpus(job.kind, requested - gpus_requested_, held - gpus_held_);
-  kind_ = job.kind;
+  metrics.MoveGpus(ScopeOf(job), requested - gpus_requested_, held - gpus_held_);
+  scope_ = ScopeOf(job);
   gpus_requested_ = requested;
   gpus_held_ = held;
 }
@@ -68,8 +69,8 @@ void JobMetrics::SetGpuSums(Metrics& metrics, const Job& job, const JobStatus& s
                             const GpuSums* told) {
   const GpuSums now = told != nullptr && AsksForPods(status.state) ? *told : GpuSums();
   if (now == gpu_sums_) return;
-  metrics.MoveGpuSums(job.kind, gpu_sums_, now);
-  kind_ = job.kind;
+  metrics.MoveGpuSums(ScopeOf(job), gpu_sums_, now);
+  scope_ = ScopeOf(job);
   gpu_sums_ = now;
 }
 
@@ -77,12 +78,12 @@ void JobMetrics::SetRankTimes(Metrics& metrics, const Job& job, const JobStatus&
                               const RankTimes* told) {
   const RankSums now = told != nullptr && AsksForPods(status.state) ? SumOf(*told) : RankSums();
   if (now == rank_sums_) return;
-  metrics.MoveRankSums(job.kind, rank_sums_, now);
-  kind_ = job.kind;
+  metrics.MoveRankSums(ScopeOf(job), rank_sums_, now);
+  scope_ = ScopeOf(job);
   rank_sums_ = now;
 }
 
-void JobMetrics::SetWaiting(Metrics& metrics, JobKind kind, const JobStatus& status,
+void JobMetrics::SetWaiting(Metrics& metrics, const JobScope& scope, const JobStatus& status,
                             Clock::WallTime now) {
   std::optional<Clock::WallTime> since;
   if (AsksForPods(status.state) && !AllRun(status)) {
@@ -93,23 +94,23 @@ void JobMetrics::SetWaiting(Metrics& metrics, JobKind kind, const JobStatus& sta
     if (!since.has_value()) since = now;
   }
   if (since == waiting_since_) return;
-  metrics.MoveWaiting(kind, waiting_since_, since);
-  kind_ = kind;
+  metrics.MoveWaiting(scope, waiting_since_, since);
+  scope_ = scope;
   waiting_since_ = since;
 }
 
 void JobMetrics::Leave(Metrics& metrics) {
-  if (rank_sums_ != RankSums()) metrics.MoveRankSums(kind_, rank_sums_, {});
+  if (rank_sums_ != RankSums()) metrics.MoveRankSums(scope_, rank_sums_, {});
   rank_sums_ = {};
-  if (waiting_since_.has_value()) metrics.MoveWaiting(kind_, waiting_since_, std::nullopt);
+  if (waiting_since_.has_value()) metrics.MoveWaiting(scope_, waiting_since_, std::nullopt);
   waiting_since_.reset();
-  if (gpu_sums_ != GpuSums()) metrics.MoveGpuSums(kind_, gpu_sums_, {});
+  if (gpu_sums_ != GpuSums()) metrics.MoveGpuSums(scope_, gpu_sums_, {});
   gpu_sums_ = {};
   if (gpus_requested_ != 0 || gpus_held_ != 0) {
-    metrics.MoveGpus(kind_, -gpus_requested_, -gpus_held_);
+    metrics.MoveGpus(scope_, -gpus_requested_, -gpus_held_);
   }
   gpus_requested_ = gpus_held_ = 0;
-  if (state_.has_value()) metrics.MoveJob(kind_, &*state_, nullptr);
+  if (state_.has_value()) metrics.MoveJob(scope_, &*state_, nullptr);
   state_.reset();
 }
 
@@ -131,7 +132,7 @@ void CountRestarts(Metrics& metrics, const Job& job, const Ledger& written) {
   for (const auto& [cause, count] : written.restarts) {
     const auto old = job.ledger->restarts.find(cause);
     const int32_t more = count - (old == job.ledger->restarts.end() ? 0 : old->second);
-    if (more > 0) metrics.CountRestart(job.kind, cause, more);
+    if (more > 0) metrics.CountRestart(ScopeOf(job), cause, more);
   }
 }
 

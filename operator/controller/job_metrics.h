@@ -4,7 +4,7 @@
 // Ownership: value type; what it has counted of a job goes with Leave. Threads: the executor's
 // only. Errors: none.
 //
-//   tracked.counted.SetState(metrics, job.kind, plan.status.state, now);
+//   tracked.counted.SetState(metrics, ScopeOf(job), plan.status.state, now);
 
 #ifndef OPERATOR_CONTROLLER_JOB_METRICS_H_
 #define OPERATOR_CONTROLLER_JOB_METRICS_H_
@@ -20,12 +20,14 @@
 
 namespace taas {
 
+inline JobScope ScopeOf(const Job& job) { return {job.kind, job.meta.ns}; }
+
 class JobMetrics {
  public:
   // The first that is said of a job. A launch is measured where nobody has begun the job yet, and
   // when it is resumed; one that another operator or controller began is not.
   void Hear(const Job& job, Clock::WallTime heard);
-  void SetState(Metrics& metrics, JobKind kind, JobState state, Clock::WallTime now);
+  void SetState(Metrics& metrics, const JobScope& scope, JobState state, Clock::WallTime now);
   // What it asks for, and what its pods hold by `status`.
   void SetGpus(Metrics& metrics, const Job& job, const JobStatus& status);
   // What its trainers tell of them; null: nothing.
@@ -35,7 +37,8 @@ class JobMetrics {
                     const RankTimes* told);
   // Since when it waits for some of its pods, also while it trains without them. Call it after
   // Launched, of jobs that are ours to begin.
-  void SetWaiting(Metrics& metrics, JobKind kind, const JobStatus& status, Clock::WallTime now);
+  void SetWaiting(Metrics& metrics, const JobScope& scope, const JobStatus& status,
+                  Clock::WallTime now);
   void Leave(Metrics& metrics);
 
   // The API server has answered that a pod exists.
@@ -44,7 +47,7 @@ class JobMetrics {
   void Launched(Metrics& metrics, const JobStatus& status, Clock::WallTime now);
 
  private:
-  JobKind kind_ = JobKind::kTrainingJob;
+  JobScope scope_;
   std::optional<JobState> state_;
   int64_t gpus_requested_ = 0;
   int64_t gpus_held_ = 0;

@@ -13,26 +13,48 @@ using testing::Not;
 
 constexpr Clock::WallTime kCreated{seconds(1'800'000'000)};
 
+const JobScope kTfJobs{JobKind::kTfJob, "team-a"};
+
+// A job that stays, so that what is shown of the namespace does.
+void KeepNamespace(Metrics& metrics) {
+  const JobState failed = JobState::kFailed;
+  for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
+    metrics.MoveJob({kind, kTfJobs.ns}, nullptr, &failed);
+  }
+}
+
+// A line of what is served: "taas_jobs" and "state=\"Running\"" of kTfJobs or as `kind` says.
+std::string Line(const std::string& name, const std::string& value, const std::string& more = "",
+                 const std::string& kind = "TrainingJob") {
+  return name + "{job_namespace=\"team-a\",kind=\"" + kind + "\"" + more + "} " + value + "\n";
+}
+
 Job NewJob() {
   Job job;
+  job.meta.ns = "team-a";
   job.meta.creation_time = kCreated;
   return job;
 }
 
 TEST(JobMetricsTest, AJobCountsInItsLastStateUntilItLeaves) {
   Metrics metrics;
+  KeepNamespace(metrics);
   JobMetrics job;
-  job.SetState(metrics, JobKind::kTfJob, JobState::kPending, kCreated);
-  job.SetState(metrics, JobKind::kTfJob, JobState::kRunning, kCreated);
-  job.SetState(metrics, JobKind::kTfJob, JobState::kRunning, kCreated);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Pending\"} 0"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Running\"} 1"));
+  job.SetState(metrics, kTfJobs, JobState::kPending, kCreated);
+  job.SetState(metrics, kTfJobs, JobState::kRunning, kCreated);
+  job.SetState(metrics, kTfJobs, JobState::kRunning, kCreated);
+  const auto line = [](const std::string& state, const std::string& value) {
+    return Line("taas_jobs", value, ",state=\"" + state + "\"", "TFJob");
+  };
+  EXPECT_THAT(metrics.Text(), HasSubstr(line("Pending", "0")));
+  EXPECT_THAT(metrics.Text(), HasSubstr(line("Running", "1")));
   job.Leave(metrics);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Running\"} 0"));
+  EXPECT_THAT(metrics.Text(), HasSubstr(line("Running", "0")));
 }
 
 TEST(JobMetricsTest, GpusAreAskedForUntilTheEndAndHeldByPods) {
   Metrics metrics;
+  KeepNamespace(metrics);
   JobMetrics counted;
   Job job = NewJob();
   job.spec.roles[Role::kWorker] = {.replicas = 4, .gpus = 2};
@@ -44,23 +66,24 @@ TEST(JobMetricsTest, GpusAreAskedForUntilTheEndAndHeldByPods) {
     counted.SetGpus(metrics, job, status);
   };
   set(JobState::kPending, 2);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 9\n"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 2\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_requested", "9")));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_held", "2")));
   set(JobState::kRunning, 9);
   job.spec.roles[Role::kWorker].replicas = 1;
   set(JobState::kRunning, 3);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 3\n"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 3\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_requested", "3")));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_held", "3")));
   set(JobState::kSuspended, 3);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 0\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_requested", "0")));
   set(JobState::kRunning, 3);
   counted.Leave(metrics);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 0\n"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 0\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_requested", "0")));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_gpus_held", "0")));
 }
 
 TEST(JobMetricsTest, WhatTrainersTellOfGpusIsAddedUpUntilTheEnd) {
   Metrics metrics;
+  KeepNamespace(metrics);
   JobMetrics one, other;
   const Job job = NewJob();
   JobStatus status;
@@ -74,7 +97,7 @@ TEST(JobMetricsTest, WhatTrainersTellOfGpusIsAddedUpUntilTheEnd) {
   one.SetGpuSums(metrics, job, status, &cool);
   other.SetGpuSums(metrics, job, status, &hot);
   const auto expect = [&](const std::string& name, const std::string& value) {
-    EXPECT_THAT(metrics.Text(), HasSubstr(name + "{kind=\"TrainingJob\"} " + value + "\n"));
+    EXPECT_THAT(metrics.Text(), HasSubstr(Line(name, value)));
   };
   expect("taas_gpus_measured", "3");
   expect("taas_gpus_busy", "1.6");
@@ -86,7 +109,7 @@ TEST(JobMetricsTest, WhatTrainersTellOfGpusIsAddedUpUntilTheEnd) {
   expect("taas_gpu_ecc_errors", "3");
   expect("taas_gpus_with_ecc_errors", "1");
   EXPECT_THAT(metrics.Text(),
-              HasSubstr("taas_gpus_throttled{kind=\"TrainingJob\",reason=\"Heat\"} 2\n"));
+              HasSubstr(Line("taas_gpus_throttled", "2", ",reason=\"Heat\"")));
   other.SetGpuSums(metrics, job, status, nullptr);
   expect("taas_gpus_measured", "2");
   expect("taas_gpu_temperature_celsius_max", "50");
@@ -103,6 +126,7 @@ TEST(JobMetricsTest, WhatTrainersTellOfGpusIsAddedUpUntilTheEnd) {
 
 TEST(JobMetricsTest, WhatRanksTellOfTheirTimeIsAddedUpUntilTheEnd) {
   Metrics metrics;
+  KeepNamespace(metrics);
   JobMetrics one, other;
   const Job job = NewJob();
   JobStatus status;
@@ -117,11 +141,11 @@ TEST(JobMetricsTest, WhatRanksTellOfTheirTimeIsAddedUpUntilTheEnd) {
   one.SetRankTimes(metrics, job, status, &uneven);
   other.SetRankTimes(metrics, job, status, &even);
   const auto expect = [&](const std::string& name, const std::string& value) {
-    EXPECT_THAT(metrics.Text(), HasSubstr(name + "{kind=\"TrainingJob\"} " + value + "\n"));
+    EXPECT_THAT(metrics.Text(), HasSubstr(Line(name, value)));
   };
   const auto part = [&](const std::string& name, const std::string& value) {
-    EXPECT_THAT(metrics.Text(), HasSubstr("taas_rank_time_shares{kind=\"TrainingJob\",part=\"" +
-                                          name + "\"} " + value + "\n"));
+    const std::string label = ",part=\"" + name + "\"";
+    EXPECT_THAT(metrics.Text(), HasSubstr(Line("taas_rank_time_shares", value, label)));
   };
   expect("taas_ranks_measured", "3");
   expect("taas_rank_step_bytes", "2000");
@@ -211,8 +235,8 @@ TEST(JobMetricsTest, ASuspensionIsNoPartOfALaunch) {
   JobMetrics job;
   job.Hear(NewJob(), kCreated);
   job.PodMade(metrics, kCreated + seconds(1));
-  job.SetState(metrics, JobKind::kTfJob, JobState::kSuspended, kCreated + seconds(2));
-  job.SetState(metrics, JobKind::kTfJob, JobState::kPending, kCreated + seconds(1000));
+  job.SetState(metrics, kTfJobs, JobState::kSuspended, kCreated + seconds(2));
+  job.SetState(metrics, kTfJobs, JobState::kPending, kCreated + seconds(1000));
   job.PodMade(metrics, kCreated + seconds(1003));
   job.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(1010));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_sum 4\n"));  // 1 and 3.
@@ -222,14 +246,15 @@ TEST(JobMetricsTest, ASuspensionIsNoPartOfALaunch) {
 // Symptom: a job that never started was in no histogram of start times, so no alert told of it.
 TEST(JobMetricsTest, TheJobThatWaitsLongestForItsPodsIsMeasuredWhileItWaits) {
   Metrics metrics;
+  KeepNamespace(metrics);
   JobMetrics old, young;
   Job job = NewJob();
   const auto expect = [&](int now, const std::string& value) {
     EXPECT_THAT(metrics.Text(kCreated + seconds(now)),
-                HasSubstr("taas_job_pending_seconds_max{kind=\"TFJob\"} " + value + "\n"));
+                HasSubstr(Line("taas_job_pending_seconds_max", value, "", "TFJob")));
   };
   const auto wait = [&](JobMetrics& one, const JobStatus& status, int now) {
-    one.SetWaiting(metrics, JobKind::kTfJob, status, kCreated + seconds(now));
+    one.SetWaiting(metrics, kTfJobs, status, kCreated + seconds(now));
   };
   old.Hear(job, kCreated + milliseconds(500));
   wait(old, StatusOf(JobState::kPending, 0), 3);
@@ -258,22 +283,25 @@ TEST(JobMetricsTest, AJobThatWaitedUnderAnEarlierOperatorHasWaitedSinceItsStart)
   counted.Hear(job, kCreated + seconds(5000));
   JobStatus status = StatusOf(JobState::kPending, 0);
   status.start_time = kCreated;
-  counted.SetWaiting(metrics, JobKind::kTrainingJob, status, kCreated + seconds(5000));
+  counted.SetWaiting(metrics, ScopeOf(job), status, kCreated + seconds(5000));
   EXPECT_THAT(metrics.Text(kCreated + seconds(5000)),
-              HasSubstr("taas_job_pending_seconds_max{kind=\"TrainingJob\"} 5000\n"));
+              HasSubstr(Line("taas_job_pending_seconds_max", "5000")));
 }
 
 TEST(JobMetricsTest, OnlyRestartsThatTheStoredLedgerDoesNotHaveAreNew) {
   Metrics metrics;
+  KeepNamespace(metrics);
   Job job = NewJob();
+  const std::string labels = "job_namespace=\"team-a\",kind=\"TrainingJob\"} ";
+  const std::string killed = "cause=\"killed\"," + labels;
   Ledger written;
   written.restarts = {{RestartCause::kKilled, 5}, {RestartCause::kUserError, 1}};
   CountRestarts(metrics, job, written);  // A ledger that was lost: nobody knows which are new.
-  EXPECT_THAT(metrics.Text(), testing::Not(HasSubstr("cause=\"killed\",kind=\"TrainingJob\"} 5")));
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr(killed + "5")));
   job.ledger.emplace().restarts = {{RestartCause::kKilled, 3}};
   CountRestarts(metrics, job, written);
-  EXPECT_THAT(metrics.Text(), HasSubstr("cause=\"killed\",kind=\"TrainingJob\"} 2"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("cause=\"userError\",kind=\"TrainingJob\"} 1"));
+  EXPECT_THAT(metrics.Text(), HasSubstr(killed + "2"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("cause=\"userError\"," + labels + "1"));
 }
 
 }  // namespace

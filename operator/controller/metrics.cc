@@ -23,6 +23,7 @@ using prometheus::Counter;
 using prometheus::Family;
 using prometheus::Gauge;
 using prometheus::Histogram;
+using prometheus::Labels;
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -44,15 +45,6 @@ const char* VerbName(Verb verb) {
   return "";
 }
 
-// The library takes no negative steps.
-void Move(Gauge& gauge, int64_t by) {
-  if (by < 0) {
-    gauge.Decrement(static_cast<double>(-by));
-  } else {
-    gauge.Increment(static_cast<double>(by));
-  }
-}
-
 // From a plan of nothing to a job of a thousand pods.
 Histogram::BucketBoundaries ReconcileBuckets() {
   return {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
@@ -64,28 +56,69 @@ Histogram::BucketBoundaries LaunchBuckets() {
 
 }  // namespace
 
-// Of all jobs of a kind. Kept as whole numbers, since sums of others would not come back to 0.
-struct Metrics::GpuTotals {
-  GpuSums sums;
+// Of all jobs of a scope. Kept as whole numbers, since sums of others would not come back to 0.
+struct Metrics::Totals {
+  std::map<JobState, int64_t> jobs;
+  int64_t gpus_requested = 0;
+  int64_t gpus_held = 0;
+  GpuSums gpus;
   std::multiset<int64_t> hottest_c;  // Of each job that tells of some.
+  RankSums ranks;
+  std::multiset<Clock::WallTime> waiting_since;  // Of each job that waits.
+  // What is shown of them, to be taken away with the last job.
+  std::map<Gauge*, Family<Gauge>*> gauges;
+  std::map<Counter*, Family<Counter>*> counters;
+
+  bool Empty() const {
+    return gpus_requested == 0 && gpus_held == 0 && gpus == GpuSums() && hottest_c.empty() &&
+           ranks == RankSums() && waiting_since.empty() &&
+           std::all_of(jobs.begin(), jobs.end(), [](const auto& one) { return one.second == 0; });
+  }
 };
 
 struct Metrics::Families {
   prometheus::Registry registry;
-  std::mutex sums_mutex;
-  std::map<JobKind, GpuTotals> gpus;
-  std::map<JobKind, RankSums> ranks;
-  std::mutex waiting_mutex;
-  std::map<JobKind, std::multiset<Clock::WallTime>> waiting_since;  // Of each job that waits.
+  std::mutex mutex;
+  std::map<JobScope, Totals> scopes;
+
+  // `namespace` would be taken for the operator's, which Prometheus adds to what it scrapes.
+  static Labels LabelsOf(const JobScope& scope, Labels more) {
+    more.insert({{"kind", KindName(scope.kind)}, {"job_namespace", scope.ns}});
+    return more;
+  }
+  Gauge& Of(const JobScope& scope, Family<Gauge>& family, Labels more = {}) {
+    Gauge& gauge = family.Add(LabelsOf(scope, std::move(more)));
+    scopes[scope].gauges.emplace(&gauge, &family);
+    return gauge;
+  }
+  Counter& Of(const JobScope& scope, Family<Counter>& family, Labels more = {}) {
+    Counter& counter = family.Add(LabelsOf(scope, std::move(more)));
+    scopes[scope].counters.emplace(&counter, &family);
+    return counter;
+  }
+  void Hide(const JobScope& scope, Gauge& gauge) {
+    const auto found = scopes[scope].gauges.find(&gauge);
+    found->second->Remove(found->first);
+    scopes[scope].gauges.erase(found);
+  }
+  // Takes away what is shown of a scope that has no jobs any more.
+  void Settle(const JobScope& scope) {
+    const auto found = scopes.find(scope);
+    if (found == scopes.end() || !found->second.Empty()) return;
+    for (const auto& [gauge, family] : found->second.gauges) family->Remove(gauge);
+    for (const auto& [counter, family] : found->second.counters) family->Remove(counter);
+    scopes.erase(found);
+  }
+
   Family<Gauge>& jobs =
-      BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
+      BuildGauge().Name("taas_jobs").Help("Jobs by state.").Register(registry);
   Family<Gauge>& gpus_requested = BuildGauge()
                                       .Name("taas_gpus_requested")
-                                      .Help("GPUs that unfinished jobs ask for, by kind.")
+                                      .Help("GPUs that unfinished jobs ask for.")
                                       .Register(registry);
   Family<Gauge>& gpus_held = BuildGauge()
                                  .Name("taas_gpus_held")
-                                 .Help("GPUs of pods that have not ended, by kind of job.")
+                                 .Help("GPUs of pods that have a node and have not ended.")
                                  .Register(registry);
   Family<Gauge>& gpus_measured = BuildGauge()
                                      .Name("taas_gpus_measured")
@@ -152,7 +185,7 @@ struct Metrics::Families {
                                .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
-                                  .Help("Restarts of replicas, by kind of job and cause.")
+                                  .Help("Restarts of replicas, by cause.")
                                   .Register(registry);
   Family<Counter>& requests = BuildCounter()
                                   .Name("taas_api_requests_total")
@@ -195,102 +228,116 @@ Metrics::~Metrics() = default;
 
 std::string Metrics::Text(Clock::WallTime now) const {
   {
-    const std::lock_guard lock(families_->waiting_mutex);
-    for (const auto& [kind, since] : families_->waiting_since) {
+    const std::lock_guard lock(families_->mutex);
+    for (const auto& [scope, totals] : families_->scopes) {
+      const auto& since = totals.waiting_since;
       const Clock::WallTime first = since.empty() ? now : *since.begin();
       // The machine's clock may have been set back.
-      families_->pending.Add({{"kind", KindName(kind)}}).Set(std::max(0.0, Seconds(now - first)));
+      families_->Of(scope, families_->pending).Set(std::max(0.0, Seconds(now - first)));
     }
   }
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());
 }
 
-void Metrics::MoveJob(JobKind kind, const JobState* before, const JobState* after) {
-  const auto gauge = [this, kind](JobState state) -> Gauge& {
-    return families_->jobs.Add(
-        {{"kind", KindName(kind)}, {"state", std::string(JobStateName(state))}});
+void Metrics::MoveJob(const JobScope& scope, const JobState* before, const JobState* after) {
+  const std::lock_guard lock(families_->mutex);
+  Totals& totals = families_->scopes[scope];
+  const auto move = [&](JobState state, int64_t by) {
+    totals.jobs[state] += by;
+    families_->Of(scope, families_->jobs, {{"state", std::string(JobStateName(state))}})
+        .Set(static_cast<double>(totals.jobs[state]));
   };
-  if (before != nullptr) gauge(*before).Decrement();
-  if (after != nullptr) gauge(*after).Increment();
+  if (before != nullptr) move(*before, -1);
+  if (after != nullptr) move(*after, 1);
+  families_->Settle(scope);
 }
 
-void Metrics::MoveGpus(JobKind kind, int64_t requested, int64_t held) {
-  Move(families_->gpus_requested.Add({{"kind", KindName(kind)}}), requested);
-  Move(families_->gpus_held.Add({{"kind", KindName(kind)}}), held);
+void Metrics::MoveGpus(const JobScope& scope, int64_t requested, int64_t held) {
+  const std::lock_guard lock(families_->mutex);
+  Totals& totals = families_->scopes[scope];
+  totals.gpus_requested += requested;
+  totals.gpus_held += held;
+  families_->Of(scope, families_->gpus_requested).Set(static_cast<double>(totals.gpus_requested));
+  families_->Of(scope, families_->gpus_held).Set(static_cast<double>(totals.gpus_held));
+  families_->Settle(scope);
 }
 
-void Metrics::MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after) {
-  const std::lock_guard lock(families_->sums_mutex);
-  GpuTotals& totals = families_->gpus[kind];
-  totals.sums -= before;
-  totals.sums += after;
+void Metrics::MoveGpuSums(const JobScope& scope, const GpuSums& before, const GpuSums& after) {
+  const std::lock_guard lock(families_->mutex);
+  Totals& totals = families_->scopes[scope];
+  totals.gpus -= before;
+  totals.gpus += after;
   if (before.hottest_c.has_value()) {
     totals.hottest_c.erase(totals.hottest_c.find(*before.hottest_c));
   }
   if (after.hottest_c.has_value()) totals.hottest_c.insert(*after.hottest_c);
-  ShowGpus(kind, totals);
+  ShowGpus(scope, totals);
+  families_->Settle(scope);
 }
 
-void Metrics::ShowGpus(JobKind kind, const GpuTotals& totals) {
+void Metrics::ShowGpus(const JobScope& scope, Totals& totals) {
   constexpr double kMib = 1024.0 * 1024;
-  const GpuSums& sums = totals.sums;
-  const std::string name = KindName(kind);
-  const auto show = [&name](Family<Gauge>& family, double value) {
-    family.Add({{"kind", name}}).Set(value);
-  };
-  show(families_->gpus_measured, static_cast<double>(sums.measured));
-  show(families_->gpus_busy, static_cast<double>(sums.busy_thousandths) / 1000);
-  show(families_->gpu_memory_used, static_cast<double>(sums.memory_used_mib) * kMib);
-  show(families_->gpu_memory, static_cast<double>(sums.memory_total_mib) * kMib);
-  show(families_->gpu_power, static_cast<double>(sums.power_milliwatts) / 1000);
-  show(families_->gpu_power_limit, static_cast<double>(sums.power_limit_milliwatts) / 1000);
-  show(families_->gpu_ecc_errors, static_cast<double>(sums.ecc_errors));
-  show(families_->gpus_with_ecc_errors, static_cast<double>(sums.with_ecc_errors));
+  const GpuSums& sums = totals.gpus;
+  const auto number = [](int64_t value) { return static_cast<double>(value); };
+  Families& f = *families_;
+  f.Of(scope, f.gpus_measured).Set(number(sums.measured));
+  f.Of(scope, f.gpus_busy).Set(number(sums.busy_thousandths) / 1000);
+  f.Of(scope, f.gpu_memory_used).Set(number(sums.memory_used_mib) * kMib);
+  f.Of(scope, f.gpu_memory).Set(number(sums.memory_total_mib) * kMib);
+  f.Of(scope, f.gpu_power).Set(number(sums.power_milliwatts) / 1000);
+  f.Of(scope, f.gpu_power_limit).Set(number(sums.power_limit_milliwatts) / 1000);
+  f.Of(scope, f.gpu_ecc_errors).Set(number(sums.ecc_errors));
+  f.Of(scope, f.gpus_with_ecc_errors).Set(number(sums.with_ecc_errors));
   for (size_t i = 0; i < kGpuThrottles.size(); ++i) {
-    families_->gpus_throttled.Add({{"kind", name}, {"reason", std::string(kGpuThrottles[i])}})
-        .Set(static_cast<double>(sums.throttled[i]));
+    f.Of(scope, f.gpus_throttled, {{"reason", std::string(kGpuThrottles[i])}})
+        .Set(number(sums.throttled[i]));
   }
-  Gauge& hottest = families_->gpu_hottest.Add({{"kind", name}});
+  Gauge& hottest = f.Of(scope, f.gpu_hottest);
   if (totals.hottest_c.empty()) {
-    families_->gpu_hottest.Remove(&hottest);  // Of none there is no temperature.
+    f.Hide(scope, hottest);  // Of none there is no temperature.
   } else {
-    hottest.Set(static_cast<double>(*totals.hottest_c.rbegin()));
+    hottest.Set(number(*totals.hottest_c.rbegin()));
   }
 }
 
-void Metrics::MoveRankSums(JobKind kind, const RankSums& before, const RankSums& after) {
-  const std::lock_guard lock(families_->sums_mutex);
-  RankSums& sums = families_->ranks[kind];
+void Metrics::MoveRankSums(const JobScope& scope, const RankSums& before, const RankSums& after) {
+  const std::lock_guard lock(families_->mutex);
+  Families& f = *families_;
+  RankSums& sums = f.scopes[scope].ranks;
   sums -= before;
   sums += after;
-  const std::string name = KindName(kind);
-  families_->ranks_measured.Add({{"kind", name}}).Set(static_cast<double>(sums.ranks));
-  families_->rank_bytes.Add({{"kind", name}}).Set(static_cast<double>(sums.bytes_per_step));
-  families_->jobs_with_slowest.Add({{"kind", name}})
-      .Set(static_cast<double>(sums.jobs_with_slowest));
+  f.Of(scope, f.ranks_measured).Set(static_cast<double>(sums.ranks));
+  f.Of(scope, f.rank_bytes).Set(static_cast<double>(sums.bytes_per_step));
+  f.Of(scope, f.jobs_with_slowest).Set(static_cast<double>(sums.jobs_with_slowest));
   const std::pair<const char*, int64_t> parts[] = {{"compute", sums.compute_thousandths},
                                                    {"wait", sums.wait_thousandths},
                                                    {"exchange", sums.exchange_thousandths},
                                                    {"hiddenExchange", sums.hidden_thousandths}};
   for (const auto& [part, thousandths] : parts) {
-    families_->rank_time.Add({{"kind", name}, {"part", part}})
-        .Set(static_cast<double>(thousandths) / 1000);
+    f.Of(scope, f.rank_time, {{"part", part}}).Set(static_cast<double>(thousandths) / 1000);
   }
+  f.Settle(scope);
 }
 
-void Metrics::MoveWaiting(JobKind kind, std::optional<Clock::WallTime> before,
+void Metrics::MoveWaiting(const JobScope& scope, std::optional<Clock::WallTime> before,
                           std::optional<Clock::WallTime> after) {
-  const std::lock_guard lock(families_->waiting_mutex);
-  std::multiset<Clock::WallTime>& since = families_->waiting_since[kind];
+  const std::lock_guard lock(families_->mutex);
+  std::multiset<Clock::WallTime>& since = families_->scopes[scope].waiting_since;
   if (before.has_value()) since.erase(since.find(*before));
   if (after.has_value()) since.insert(*after);
+  families_->Settle(scope);
 }
 
-void Metrics::AddHandsOff(int jobs) { Move(families_->hands_off, jobs); }
+void Metrics::AddHandsOff(int jobs) {
+  // The library takes no negative steps.
+  jobs < 0 ? families_->hands_off.Decrement(-jobs) : families_->hands_off.Increment(jobs);
+}
 
-void Metrics::CountRestart(JobKind kind, RestartCause cause, int count) {
-  families_->restarts
-      .Add({{"kind", KindName(kind)}, {"cause", std::string(RestartCauseName(cause))}})
+void Metrics::CountRestart(const JobScope& scope, RestartCause cause, int count) {
+  const std::lock_guard lock(families_->mutex);
+  // The job has gone, and so have the counters of its namespace.
+  if (!families_->scopes.contains(scope)) return;
+  families_->Of(scope, families_->restarts, {{"cause", std::string(RestartCauseName(cause))}})
       .Increment(count);
 }
 

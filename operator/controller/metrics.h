@@ -3,12 +3,13 @@
 // Ownership: owns its registry. Threads: all methods are safe from any thread. Errors: none.
 //
 //   Metrics metrics;
-//   metrics.CountRestart(JobKind::kTfJob, RestartCause::kKilled, 1);
+//   metrics.CountRestart({JobKind::kTfJob, "team-a"}, RestartCause::kKilled, 1);
 //   Serve(metrics.Text());
 
 #ifndef OPERATOR_CONTROLLER_METRICS_H_
 #define OPERATOR_CONTROLLER_METRICS_H_
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,6 +24,14 @@
 
 namespace taas {
 
+// Whose jobs a series is about. There are as many series as there are such pairs with jobs: with
+// the last job of a pair they go.
+struct JobScope {
+  JobKind kind = JobKind::kTrainingJob;
+  std::string ns;
+  auto operator<=>(const JobScope&) const = default;
+};
+
 class Metrics {
  public:
   Metrics();
@@ -31,19 +40,20 @@ class Metrics {
   // Prometheus' text format 0.0.4. `now`: for durations that go on.
   std::string Text(Clock::WallTime now = {}) const;
 
-  void MoveJob(JobKind kind, const JobState* before, const JobState* after);  // Null: not there.
+  // Null: not there.
+  void MoveJob(const JobScope& scope, const JobState* before, const JobState* after);
   // By how much more; negative: less.
-  void MoveGpus(JobKind kind, int64_t requested, int64_t held);
+  void MoveGpus(const JobScope& scope, int64_t requested, int64_t held);
   // What the trainers of one job tell of their GPUs, in the place of what they told before; of a
   // job that is over {}.
-  void MoveGpuSums(JobKind kind, const GpuSums& before, const GpuSums& after);
+  void MoveGpuSums(const JobScope& scope, const GpuSums& before, const GpuSums& after);
   // What the ranks of one all-reduce tell of their time, likewise.
-  void MoveRankSums(JobKind kind, const RankSums& before, const RankSums& after);
+  void MoveRankSums(const JobScope& scope, const RankSums& before, const RankSums& after);
   // Since when one job waits for pods, in the place of what was said of it before.
-  void MoveWaiting(JobKind kind, std::optional<Clock::WallTime> before,
+  void MoveWaiting(const JobScope& scope, std::optional<Clock::WallTime> before,
                    std::optional<Clock::WallTime> after);
   void AddHandsOff(int jobs);  // TFJobs that another controller is at work on.
-  void CountRestart(JobKind kind, RestartCause cause, int count);
+  void CountRestart(const JobScope& scope, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);
   void ObserveFirstPod(Clock::Duration since_creation);
   void ObserveAllPods(Clock::Duration since_creation);
@@ -53,8 +63,8 @@ class Metrics {
 
  private:
   struct Families;
-  struct GpuTotals;
-  void ShowGpus(JobKind kind, const GpuTotals& totals);
+  struct Totals;
+  void ShowGpus(const JobScope& scope, Totals& totals);
 
   const std::unique_ptr<Families> families_;
 };

@@ -182,6 +182,8 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
     if (condition.type == "DisruptionTarget" && condition.status == "True") {
       pod->disrupted = true;
       disruption = condition.reason;
+      // Who took it away and what for. The pod's own message, as of an eviction, goes before.
+      pod->message = condition.reason + ": " + condition.message;
     }
     if (condition.type == kImagePulledCondition && condition.status == "False") {
       pod->image_note = condition.message;
@@ -266,7 +268,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.node = std::move(c.node);
   pod.reason = std::move(c.reason);
   if (pod.reason == kNodeLost) pod.node_lost = true;
-  pod.message = std::move(c.message);
+  if (!c.message.empty()) pod.message = std::move(c.message);
   pod.ip = std::move(c.ip);
   return pod;
 }

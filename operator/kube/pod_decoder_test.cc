@@ -224,6 +224,18 @@ TEST(PodDecoderTest, AContainerHasEndedWhereItsNodeWillNotStartItAgain) {
   }
 }
 
+// Symptom: nobody could tell a preemption by the scheduler from a drain.
+TEST(PodDecoderTest, WhoTookAPodAwayIsItsMessageWhereItHasNone) {
+  const auto message = [](const std::string& own) {
+    const auto pod = DecodePod(R"({"metadata":{"name":"a"},"status":{)" + own +
+                               R"("conditions":[{"type":"DisruptionTarget","status":"True",
+        "reason":"PreemptionByScheduler","message":"default-scheduler: preempting"}]}})");
+    return pod.ok() ? pod->message.str() : std::string(pod.status().message());
+  };
+  EXPECT_EQ(message(""), "PreemptionByScheduler: default-scheduler: preempting");
+  EXPECT_EQ(message(R"("message":"low on memory",)"), "low on memory");
+}
+
 // Symptom: pods of a lost node counted as preempted.
 TEST(PodDecoderTest, APodWasLostWithItsNodeWhereThatDidNotAnswerOrIsNoMore) {
   struct {

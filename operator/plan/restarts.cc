@@ -8,6 +8,7 @@
 #include "operator/plan/bad_nodes.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
+#include "operator/plan/memory_limit.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -17,6 +18,10 @@ using Cause = std::optional<RestartCause>;
 
 // Restarts by the node that one look counts: a node makes fewer in a day, so more are nonsense.
 constexpr int32_t kCountedInPlaceMax = 1000;
+// What kubelets call the end of a container that used more memory than it may.
+constexpr char kOomKilled[] = "OOMKilled";
+// The reason of the condition DisruptionTarget, with which a pod's message then begins.
+constexpr char kPreemptedByScheduler[] = "PreemptionByScheduler";
 
 // Of the main container, or of the init container that has failed before it.
 std::optional<int32_t> ExitCodeOf(const Pod& pod) {
@@ -193,6 +198,16 @@ void Restart(LedgerDraft& draft, const Ending& ending) {
   NoteRestart(draft, ending);
 }
 
+// By whom a pod was taken away that has not ended by itself.
+std::string WhyTakenAway(const Pod& pod) {
+  // Who deletes a pod by hand leaves no words.
+  if (!pod.disrupted || pod.message.empty()) return "its pod was deleted or drained";
+  if (pod.message.str().starts_with(kPreemptedByScheduler)) {
+    return "its pod was preempted by the scheduler for one of higher priority";
+  }
+  return "its pod was taken away: " + pod.message.str();
+}
+
 // Restarts by the node since the last look. Only the newest end is known, so it speaks for all.
 void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
   LedgerReplica& entry = draft.EntryOf(view);
@@ -203,6 +218,9 @@ void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod
                 .in_place = true,
                 .exit_code = last.exit_code,
                 .why = DescribeLastRun(pod)};
+  if (!last.of_init && last.reason == kOomKilled) {
+    ending.why += HowToRaiseMemory(draft.job(), view.role);
+  }
   if (last.of_init || !WaitedForMainReplica(draft, view, last.exit_code)) {
     EndRules rules = EndRulesOf(draft.spec(), view.role);
     if (last.of_init) rules = OfInitContainer(std::move(rules));
@@ -244,6 +262,7 @@ void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
     ending.why += " (it waited for the main replica, which does not run)";
     return Restart(draft, ending);
   }
+  if (pod.exit_reason == kOomKilled) ending.why += HowToRaiseMemory(draft.job(), view.role);
   if (verdict.end == End::kPermanent) {
     NoteExit(draft, ending);
     return FailForGood(draft, view, kReplicaFailed,
@@ -283,7 +302,7 @@ void AdvanceReplica(LedgerDraft& draft, const ReplicaView& view) {
     Restart(draft, {.view = view,
                     .pod = *pod,
                     .exit_code = {},
-                    .why = "its pod was deleted or drained",
+                    .why = WhyTakenAway(*pod),
                     .cause = RestartCause::kPreempted});
   }
 }

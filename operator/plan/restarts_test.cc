@@ -365,11 +365,43 @@ TEST(BudgetTest, ItIsSaidInWordsHowOftenWasTried) {
   EXPECT_THAT(message_of(2), HasSubstr("failed again after 2 restarts by user error, and"));
 }
 
+// Symptom: a pod that the scheduler preempted was said to be "deleted or drained".
+TEST(RestartTest, ByWhomAPodWasTakenAwayIsSaid) {
+  const auto why = [](const std::string& words) {
+    Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 1});
+    Pod& pod = now.pods.back();
+    pod.meta.deletion_time = now.now + std::chrono::seconds(30);
+    pod.disrupted = !words.empty();
+    pod.message = words;
+    return AdvanceLedger(now).ledger.history.back().message;
+  };
+  EXPECT_EQ(why(""), "its pod was deleted or drained");
+  EXPECT_EQ(why("PreemptionByScheduler: default-scheduler: preempting to accommodate a higher "
+                "priority pod"),
+            "its pod was preempted by the scheduler for one of higher priority");
+  EXPECT_EQ(why("EvictionByEvictionAPI: Eviction API: evicting"),
+            "its pod was taken away: EvictionByEvictionAPI: Eviction API: evicting");
+}
+
+// Symptom: a replica that was killed for its memory did not say what to raise.
+TEST(RestartTest, AnEndForWantOfMemoryNamesTheFieldThatBoundsIt) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 1});
+  now.job.spec.roles[Role::kWorker].resources = R"({"limits": {"memory": "40Mi"}})";
+  Pod& pod = now.pods.back();
+  pod.phase = PodPhase::kFailed;
+  pod.exit_code = 137;
+  pod.exit_reason = "OOMKilled";
+  EXPECT_EQ(AdvanceLedger(now).ledger.history.back().message,
+            "exit code 137 (OOMKilled): limit 40Mi: raise "
+            "spec.roles.worker.resources.limits.memory");
+}
+
 // Symptom: that a replica ran out of memory was told by no event.
 TEST(RestartTest, AnEndForWantOfMemoryIsNotedOnceInALook) {
   Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 2});
   now.pods[1] = StartedAgain(now, Role::kWorker, 1, 3, 137);
   now.pods[1].last_exit_reason = "OOMKilled";
+  now.job.spec.roles[Role::kWorker].resources = R"({"limits": {"memory": "40Mi"}})";
   const LedgerChange change = AdvanceLedger(now);
   int told = 0;
   for (const LedgerNote& note : change.notes) {
@@ -377,7 +409,9 @@ TEST(RestartTest, AnEndForWantOfMemoryIsNotedOnceInALook) {
     ++told;
     EXPECT_TRUE(note.warning);
     EXPECT_TRUE(note.recurs);
-    EXPECT_EQ(note.message, "worker-1 ran out of memory: exit code 137 (OOMKilled)");
+    EXPECT_EQ(note.message,
+              "worker-1 ran out of memory: exit code 137 (OOMKilled): limit 40Mi: raise "
+              "spec.roles.worker.resources.limits.memory");
   }
   EXPECT_EQ(told, 1);
 }

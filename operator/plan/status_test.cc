@@ -48,6 +48,17 @@ TEST(StatusTest, ReadyAreThosePodsThatAre) {
   EXPECT_EQ(StatusOf(now).ready, "0/3");
 }
 
+// Symptom: GPUs of pods that no node had room for counted as held.
+TEST(StatusTest, GpusAreHeldByPodsThatHaveANodeAndHaveNotEnded) {
+  Snapshot now = RunningJob();
+  for (auto& [role, spec] : now.job.spec.roles) spec.gpus = 2;
+  EXPECT_EQ(StatusOf(now).gpus, 6);
+  now.pods[2] = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kPending});
+  EXPECT_EQ(StatusOf(now).gpus, 4);
+  now.pods[1].phase = PodPhase::kFailed;
+  EXPECT_EQ(StatusOf(now).gpus, 2);
+}
+
 TEST(StatusTest, AnInternalErrorKeepsTheRestOfTheStatusAndIsTakenBackLater) {
   Snapshot now = RunningJob();
   now.job.status = StatusOf(now);

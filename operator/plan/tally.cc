@@ -37,7 +37,7 @@ Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
     const CurrentPod current = FindCurrentPod(replica, *entry);
     const Pod* pod = current.gone ? nullptr : current.pod;
     if (replica.pod != nullptr && !HasStopped(*replica.pod)) {
-      tally.gpus += job.spec.roles.at(replica.role).GpusHeld();
+      if (!replica.pod->node.empty()) tally.gpus += job.spec.roles.at(replica.role).GpusHeld();
       // To readers of TFJobs only a pod that runs is active.
       if (job.kind == JobKind::kTrainingJob || Runs(replica.pod)) ++role.active;
     }

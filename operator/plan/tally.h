@@ -20,7 +20,7 @@ struct Tally {
   int32_t desired = 0;
   int32_t ready = 0;  // Pods that are ready.
   int32_t unscheduled = 0;
-  int32_t gpus = 0;  // Of the pods that have not ended.
+  int32_t gpus = 0;  // Of the pods that have a node and have not ended.
   bool all_there = true;  // They run or have completed.
   bool core_there = true;  // Main replica and parameter servers: then there is training.
   // Some replica of this role, which the training needs, is between two of its pods.

@@ -34,6 +34,23 @@ who installs no definitions may not be allowed to look; the release's own namesp
 {{- if and .Values.dashboard.history.enabled (gt (int .Values.dashboard.replicas) 1) -}}
 {{- fail (printf "dashboard.replicas is %d and dashboard.history.enabled is true: one server keeps the history; set dashboard.replicas=1" (int .Values.dashboard.replicas)) -}}
 {{- end -}}
+{{- if .Values.image.registry -}}
+{{- range $name, $image := dict "operator.image" $operator.image "trainer.image" .Values.trainer.image "trainer.cudaImage" .Values.trainer.cudaImage -}}
+{{- /* As container runtimes tell a registry from a folder. */ -}}
+{{- if regexMatch "^(localhost|[^/]*[.:][^/]*)/" $image.repository -}}
+{{- fail (printf "%s.repository is %s and image.registry is %s, which goes before it: leave the registry out of one of them" $name $image.repository $.Values.image.registry) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.dashboard.ingress.enabled (not .Values.dashboard.enabled) -}}
+{{- fail "dashboard.ingress.enabled is true and dashboard.enabled is false: there would be nothing behind the Ingress; enable both or none" -}}
+{{- end -}}
+{{- if and .Values.dashboard.history.existingClaim (not .Values.dashboard.history.enabled) -}}
+{{- fail (printf "dashboard.history.existingClaim is %s and dashboard.history.enabled is false: nothing would be kept on it; enable the history, or leave the claim out" .Values.dashboard.history.existingClaim) -}}
+{{- end -}}
+{{- if and .Values.test.enabled (not (has "TrainingJob" $operator.kinds)) -}}
+{{- fail (printf "test.enabled is true and operator.kinds is {%s}: the test is a TrainingJob; add that kind, or leave the test out" (join "," $operator.kinds)) -}}
+{{- end -}}
 {{- if not .Values.metrics.enabled -}}
 {{- range $part := list "serviceMonitor" "prometheusRule" -}}
 {{- if (index $.Values.metrics $part).enabled -}}
@@ -97,6 +114,13 @@ who installs no definitions may not be allowed to look; the release's own namesp
   resources: [pods]
   verbs: [patch]
 {{- end }}
+{{- end -}}
+
+{{/* Where to read on about an alert: (list ROOT ALERT), or nothing. */}}
+{{- define "taas.runbook" -}}
+{{- with (index . 0).Values.metrics.prometheusRule.runbookUrl -}}
+{{- printf "runbook_url: %s#%s" . (index $ 1 | lower) | nindent 12 -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The account that roles are bound to: (list ROOT NAME). */}}

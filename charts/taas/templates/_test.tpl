@@ -2,7 +2,7 @@
 
 {{/* Not empty: there is one. It trains with the bundled trainer, which TFJob has not. */}}
 {{- define "taas.hasTest" -}}
-{{- if and .Values.test.enabled (has "TrainingJob" .Values.operator.kinds) -}}
+{{- if .Values.test.enabled -}}
 yes
 {{- end -}}
 {{- end -}}

@@ -23,6 +23,24 @@ test.each([
       "它请求 2.5 cpu，而没有节点多于 2。它的 Pod 来自修改前的模板：" +
       "用 `kubectl delete pod a-worker-0` 让它重建。",
   ],
+  // Symptom: what a replica that ran out of memory needs, and who took a pod away, was not said.
+  [
+    "worker-0 failed 5 times in a row and starts again at 2027-01-15T08:00:02Z; the last time: " +
+      "exit code 137 (OOMKilled): limit 40Mi: raise spec.roles.worker.resources.limits.memory",
+    "worker-0 已连续失败 5 次，将于 2027-01-15T08:00:02Z 再次启动；上一次：退出码 137（OOMKilled）：" +
+      "限制为 40Mi：请调高 spec.roles.worker.resources.limits.memory",
+  ],
+  [
+    "worker-0 gets pod 2 (preempted): its pod was preempted by the scheduler for one of higher " +
+      "priority",
+    "worker-0 获得第 2 个 Pod（被抢占或驱逐）：它的 Pod 被调度器抢占，让位给优先级更高的 Pod",
+  ],
+  [
+    "worker-0 gets pod 2 (preempted): its pod was taken away: EvictionByEvictionAPI: Eviction " +
+      "API: evicting",
+    "worker-0 获得第 2 个 Pod（被抢占或驱逐）：它的 Pod 被移走：" +
+      "EvictionByEvictionAPI：Eviction API: evicting",
+  ],
   // Symptom: behind the scheduler's words on preemption the operator's own were dropped.
   [
     "worker-2 cannot be scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. " +

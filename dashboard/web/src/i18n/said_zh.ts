@@ -459,6 +459,12 @@ const OF_CLUSTERS = rulesOf([
   ["init container {w}: {*}", (name, why) => `初始化容器 ${name}：${part(why)}`],
   ["its node {w} is lost", (node) => `它的节点 ${node} 已丢失`],
   ["its pod was deleted or drained", () => "它的 Pod 被删除或驱逐"],
+  [
+    "its pod was preempted by the scheduler for one of higher priority",
+    () => "它的 Pod 被调度器抢占，让位给优先级更高的 Pod",
+  ],
+  ["its pod was taken away: {*}", (why) => `它的 Pod 被移走：${detail(why)}`],
+  ["limit {w}: raise {w}", (limit, field) => `限制为 ${limit}：请调高 ${field}`],
   ["it cannot be scheduled: {*}", (why) => `它无法调度：${detail(why)}`],
   ["{n}/{n} nodes are available: {*}", nodesOf],
   ["Successfully assigned {w} to {w}", (pod, node) => `已将 ${pod} 分配到 ${node}`],
