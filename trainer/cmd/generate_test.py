@@ -202,6 +202,48 @@ class GenerateTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("model.ckpt-3.index", os.listdir(os.path.join(other, "model")))
 
+    # The volume of the data was asked for, though `generate` reads none.
+    def test_where_the_model_is_comes_before_the_data(self):
+        made = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(made.cleanup)
+        wrong = ("--config", self.manifest(), "--volume", f"models={made.name}")
+        for verb in (("generate", "--prompt", "a"), ("eval",), ("eval", "--input", self.config),
+                     ("export", "--format", "safetensors", "--to", f"{made.name}/x")):
+            with self.subTest(verb):
+                done = subprocess.run([TRAINER, *verb, *wrong], env={}, check=False, text=True,
+                                      timeout=PATIENCE_S, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"no checkpoint in {made.name}/model: there is no such directory",
+                              done.stderr)
+
+    # config.json was enough for `generate` and not for `eval`, and of a lone file transformers knew
+    # no model.
+    def test_what_was_exported_is_evaluated_without_a_configuration(self):
+        made = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(made.cleanup)
+        text = os.path.join(made.name, "text")
+        with open(text, "wb") as file:
+            file.write(TEXT[:20 * CONTEXT])
+
+        def run(*words):
+            return subprocess.run([TRAINER, *words], env={}, check=False, timeout=PATIENCE_S,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        export = ("export", "--config", self.config, "--format", "safetensors", "--to")
+        model = os.path.join(made.name, "model")
+        done = run(*export, model)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = run("eval", "--checkpoint", model, "--input", text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("perplexity 1.", done.stdout)
+        done = run(*export, f"{made.name}/lone.safetensors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "export: no config.json beside it; for transformers give a "
+                                      f"directory: --to {made.name}/lone\n")
+        done = run("export", "--config", self.config, "--format", "safetensor", "--to", model)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('--format: must be safetensors or savedModel, is "safetensor" (did you mean '
+                      '"safetensors"?)', done.stderr)
+
     def test_what_is_wrong_is_said(self):
         for words, code, sentence in (
                 ((), 2, "taas-trainer generate: --prompt TEXT, or --input FILE"),

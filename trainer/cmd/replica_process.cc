@@ -34,6 +34,14 @@ absl::Status Run(Role& role) {
   return RunOf(part)(role);
 }
 
+// What to say of an end that somebody asked for.
+std::string StoppedText(const ReplicaProcess& process, const StatusBoard& board) {
+  const auto saved = board.snapshot().checkpoints;
+  if (process.config.checkpoint_dir.empty()) return "stopped; nothing is saved";
+  if (saved.empty()) return "stopped; no checkpoint was saved";
+  return "stopped; the same command goes on from step " + std::to_string(saved.front().step);
+}
+
 }  // namespace
 
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
@@ -58,13 +66,16 @@ int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const S
     Role role(process, board, gpus, stop, farewell);
     status = role.Explain(Run(role));
   }
-  const std::string message = status.ok() ? board.DoneMessage() : std::string(status.message());
+  std::string message = status.ok() ? board.DoneMessage() : std::string(status.message());
+  const bool was_told = absl::IsCancelled(status);
+  // What it was busy with when it was told is said where it was not training.
+  if (was_told && !process.cluster && message == "stopped") message = StoppedText(process, board);
   int code = ExitCodeOf(status);
   // A shell is told of the signal that it sent.
   if (code == kExitTerminated) code = 128 + stopped_by;
   if (!status.ok()) {
     board.SetState(RunState::kFailed, message);
-    Log(LogLevel::kError, message, {{"exit", std::to_string(code)}});
+    Log(was_told ? LogLevel::kInfo : LogLevel::kError, message, {{"exit", std::to_string(code)}});
   }
   WriteTermination(process.termination_log, board.TerminationJson(message));
   return code;

@@ -52,6 +52,35 @@ class StopsTest(unittest.TestCase):
             self.assertEqual(set(codes.values()), {130}, f"{codes}\n{job.logs()}")
             self.assertIn("checkpoint saved", job.processes["chief-0"].log())
 
+    # After Ctrl-C nothing was said until the step had ended, then an error "stopped". Started
+    # again, a training that was done said "resuming" and no more.
+    def test_a_process_by_itself_says_how_it_ends_and_where_it_goes_on(self):
+        with Job(maxSteps=ENDLESS, strategy={"type": "Local"}) as job:
+            job.checkpoints(every=ENDLESS)
+            first = job.start("first", environment={"TAAS_TRAINER": json.dumps(job.config)})
+            first.says("\nstep ")
+            self.assertIn("model built parameters=4,810\n", first.log())
+            first.signal(signal.SIGINT)
+            self.assertEqual(first.wait(), 130, first.log())
+            self.assertIn(" ending after this step, then saving; a second signal ends at once\n",
+                          first.log())
+            step = first.end()["step"]
+            said = f"stopped; the same command goes on from step {step}"
+            self.assertIn(f"I {said} exit=130\n", first.log())
+            self.assertEqual(first.end()["message"], said)
+            job.config["maxSteps"] = step
+            again = job.start("again", environment={"TAAS_TRAINER": json.dumps(job.config)})
+            self.assertEqual(again.wait(), 0, again.log())
+            self.assertIn(f"nothing was left to train: the checkpoint that was found is of step "
+                          f"{step}, and maxSteps is {step}; to train anew", again.log())
+            del job.config["checkpoint"]
+            job.config["maxSteps"] = ENDLESS
+            lost = job.start("lost", environment={"TAAS_TRAINER": json.dumps(job.config)})
+            lost.says("\nstep ")
+            lost.signal(signal.SIGINT)
+            self.assertEqual(lost.wait(), 130, lost.log())
+            self.assertIn("stopped; nothing is saved", lost.log())
+
     # It took thirty seconds, after which whoever had asked killed it without a checkpoint.
     def test_chief_ends_soon_though_a_parameter_server_is_frozen(self):
         for frozen in ("ps-0", "ps-1"):

@@ -126,6 +126,15 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   return absl::OkStatus();
 }
 
+// Of replicas it is their job that says so. A step of a large model takes a while.
+void TellOfEnd(const ReplicaProcess& process) {
+  if (process.cluster) return;
+  const bool saves = !process.config.checkpoint_dir.empty();
+  Log(LogLevel::kInfo,
+      saves ? "ending after this step, then saving; a second signal ends at once"
+            : "ending after this step; without a checkpoint.dir nothing is saved");
+}
+
 // SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing takes leave and ends.
 // One that writes checkpoints, or holds what they are made of, is told to stop; a second signal
 // ends it too.
@@ -145,6 +154,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
       if (process.part.needed_to_save() && !told) {
         told = true;
         stopped_by = number;
+        TellOfEnd(process);
         stop.Stop();
         continue;
       }

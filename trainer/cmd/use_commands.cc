@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/closest_name.h"
 #include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
@@ -24,6 +25,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/task/model_task.h"
+#include "trainer/use/find_model.h"
 #include "trainer/use/predict.h"
 #include "trainer/use/test_data.h"
 #include "trainer/use/trained_model.h"
@@ -66,11 +68,18 @@ absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& com
     ASSIGN_OR_RETURN(const auto model, ModelBeside(files, command.checkpoint));
     if (!model) return std::optional<TrainerConfig>();
     json["model"] = Json::parse(*model);
+    // What others publish here are models of texts; their context is seen from the weights.
+    json["data"] = {{"format", "text"}};
   }
   // A checkpoint may say all that is to be known of the data.
   if (!json.contains("data")) json["data"] = Json::object();
   ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(json.dump()));
   return std::optional<TrainerConfig>(std::move(config));
+}
+
+// Of a model that others left without a configuration.
+std::string DataOf(const TrainedModel& trained) {
+  return Json{{"format", "text"}, {"text", {{"context", trained.shape.features}}}}.dump();
 }
 
 struct Loaded {
@@ -80,8 +89,10 @@ struct Loaded {
 
 absl::StatusOr<Loaded> Load(const UseFlags& command, const GetEnv& env, FileSystem& files,
                             bool needs_data) {
-  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files, needs_data));
+  // Where the model is comes first: of data that nobody will read nothing is to be said.
+  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files, /*needs_data=*/false));
   if (!config) {
+    RETURN_IF_ERROR(CheckThereIsAModel(files, command.checkpoint));
     return absl::InvalidArgumentError(
         "the checkpoint has no graph: say which model it is of, with --config FILE (spec.trainer, "
         "or a manifest of the job), TAAS_TRAINER, or --model mlp --hidden_units 100");
@@ -93,8 +104,15 @@ absl::StatusOr<Loaded> Load(const UseFlags& command, const GetEnv& env, FileSyst
         "--checkpoint is missing, and the configuration has no checkpoint.dir: say where the model "
         "is");
   }
+  RETURN_IF_ERROR(CheckThereIsAModel(files, path));
+  if (needs_data) {
+    ASSIGN_OR_RETURN(config, ReadModelConfig(command, env, files, needs_data));
+  }
   auto trained = LoadTrainedModel(files, *config, path);
-  if (trained.ok()) return Loaded{*std::move(config), *std::move(trained)};
+  if (trained.ok()) {
+    if (!NamesConfig(command, env)) config->data = DataOf(*trained);
+    return Loaded{*std::move(config), *std::move(trained)};
+  }
   // The model may follow from data in a volume that was not given.
   if (!needs_data) {
     RETURN_IF_ERROR(ReadModelConfig(command, env, files, /*needs_data=*/true).status());
@@ -108,6 +126,7 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
   ASSIGN_OR_RETURN(const auto config,
                    ReadModelConfig(command, env, files, /*needs_data=*/false));
   if (!config && format == ExportFormat::kSafetensors) {
+    RETURN_IF_ERROR(CheckThereIsAModel(files, command.checkpoint));
     ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(files, command.checkpoint));
     RETURN_IF_ERROR(ConvertCheckpoint(files, *checkpoint, command.to, command.bfloat16));
     std::printf("%s: all tensors of %s\n", SafetensorsPath(command.to).c_str(),
@@ -127,9 +146,15 @@ absl::Status Export(const UseFlags& command, const GetEnv& env) {
   std::printf("%s: the model of %s at step %lld\n",
               (one_file ? SafetensorsPath(command.to) : command.to).c_str(),
               trained.source.c_str(), static_cast<long long>(trained.step));
-  if (!one_file && trained.columns == nullptr) {
+  if (!one_file && trained.columns == nullptr && !trained.model.of_tokens) {
     std::printf("Its input features are the numbers of the training: of images of bytes, bytes / "
                 "255\n");
+  }
+  // As ExportModel writes them.
+  if (one_file && trained.model.of_tokens && SafetensorsPath(command.to) == command.to) {
+    std::fprintf(stderr,
+                 "export: no config.json beside it; for transformers give a directory: --to %s\n",
+                 command.to.substr(0, command.to.rfind(".safetensors")).c_str());
   }
   return absl::OkStatus();
 }
@@ -278,12 +303,21 @@ const Verb* FindVerb(std::string_view word) {
   return nullptr;
 }
 
+std::string FormatComplaint(const std::string& text) {
+  const absl::Status status = ParseExportFormat(text).status();
+  if (status.ok()) return "";
+  const std::string meant = DidYouMean(text, {"safetensors", "savedModel"});
+  return std::string(status.message()) + (meant.empty() ? "" : " (" + meant + ")");
+}
+
 void AddOptions(Command& app, std::string_view word, UseFlags* command) {
   app.AddOption("--checkpoint", &command->checkpoint,
                 "Prefix of a checkpoint, a directory (its newest one), or a .safetensors file "
                 "(default: checkpoint.dir of --config)");
   if (word == "export") {
-    app.AddOption("--format", &command->format, "Format: safetensors or savedModel").Required();
+    app.AddOption("--format", &command->format, "Format: safetensors or savedModel")
+        .Check(FormatComplaint)
+        .Required();
     app.AddOption("--to", &command->to,
                   "Directory of the SavedModel; .safetensors file, or a directory for it")
         .Required();

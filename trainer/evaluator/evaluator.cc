@@ -56,6 +56,7 @@ absl::StatusOr<std::optional<Evaluator::Found>> Evaluator::Look() {
   if (!steps.ok()) {
     // Whoever makes the directory may be still to come.
     if (!MayPass(steps.status())) return steps.status();
+    if (absl::IsNotFound(steps.status())) return std::optional<Found>();
     trouble_ = std::string(steps.status().message());
     return std::optional<Found>();
   }

@@ -148,6 +148,18 @@ TEST_F(EvaluatorTest, WaitForTheFirstCheckpointIsLoggedOnce) {
   EXPECT_EQ(log.find(line), log.rfind(line)) << log;
 }
 
+// Symptom: it began with a warning of "No such file or directory", of a job that had just begun.
+TEST_F(EvaluatorTest, ADirectoryThatIsStillToComeIsNoTrouble) {
+  QuickClock clock(stop_);
+  Evaluator evaluator(clock, files_, {.dir = dir_ + "/later", .max_steps = 10}, board_, *task_,
+                      [](const Evaluation&) {});
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(evaluator.Run(stop_), StatusIs(absl::StatusCode::kCancelled));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr(" I waiting for a checkpoint in " + dir_ + "/later\n"));
+  EXPECT_THAT(log, testing::Not(HasSubstr("No such file")));
+}
+
 TEST_F(EvaluatorTest, ToldToStopWhileNothingComesItEnds) {
   stop_.Stop();
   EXPECT_THAT(Run({.max_steps = 10}), StatusIs(absl::StatusCode::kCancelled));

@@ -287,6 +287,27 @@ TEST_F(StepLogTest, LineIsTheClassicOne) {
   EXPECT_EQ(Text(), "step 10, loss = 2.31 (20000.0 examples/sec; 0.005 sec/batch)\n");
 }
 
+// Symptom: of a large model nothing was said for the minutes before the first line.
+TEST_F(StepLogTest, AFirstStepThatTakesLongIsToldAtOnce) {
+  StepLog log(clock_, {.every = 100, .batch_size = 1, .max_steps = 900, .fd = pipe_[1]});
+  testing::internal::CaptureStderr();
+  log.Start(0);
+  clock_.Advance(4'200ms);
+  log.OnStep(1, 5.5);
+  clock_.Advance(4'200ms);
+  log.OnStep(2, 5.5);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("step 1 took 4.2 s next line=\"step 100\""));
+  EXPECT_THAT(said, testing::Not(HasSubstr("step 2")));
+  EXPECT_EQ(Text(), "") << "scripts read these lines";
+  StepLog quick(clock_, {.every = 100, .batch_size = 1, .max_steps = 900, .fd = pipe_[1]});
+  testing::internal::CaptureStderr();
+  quick.Start(0);
+  clock_.Advance(40ms);
+  quick.OnStep(1, 5.5);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 // Of a loss of 2e-5 each line said 0.00.
 TEST_F(StepLogTest, ASmallLossHasThreeDigitsThatCount) {
   StepLog log(clock_, {.every = 1, .batch_size = 1, .max_steps = 9, .fd = pipe_[1]});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "operator/base/log.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -16,6 +17,8 @@ constexpr Clock::Duration kRateEvery = std::chrono::milliseconds(1'000);
 // The first value comes sooner, but not from a single step.
 constexpr Clock::Duration kFirstRateAfter = std::chrono::milliseconds(100);
 constexpr int kBarWidth = 40;
+// A step that takes less lets nobody wonder whether anything happens.
+constexpr Clock::Duration kLongStep = std::chrono::seconds(1);
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -62,8 +65,21 @@ double StepLog::OnStep(int64_t step, double loss) {
   }
   options_.also(step, loss, rate_);
   const bool due = step / options_.every > line_step_ / options_.every;
-  if (step > line_step_ && (due || step >= options_.max_steps)) WriteLine(step, loss);
+  if (step > line_step_ && (due || step >= options_.max_steps)) {
+    WriteLine(step, loss);
+  } else if (!first_told_) {
+    TellFirst(step);
+  }
+  first_told_ = true;
   return rate_;
+}
+
+void StepLog::TellFirst(int64_t step) {
+  const Clock::Duration took = clock_.Now() - line_time_;
+  if (step != line_step_ + 1 || took < kLongStep) return;
+  Log(LogLevel::kInfo,
+      "step " + std::to_string(step) + " took " + Format("%.1f s", Seconds(took)),
+      {{"next line", "step " + std::to_string((step / options_.every + 1) * options_.every)}});
 }
 
 void StepLog::WriteLine(int64_t step, double loss) {

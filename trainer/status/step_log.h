@@ -53,6 +53,8 @@ class StepLog {
   void OnEvaluation(const Evaluation& evaluation);
 
  private:
+  // Of a large model the first line may be minutes away.
+  void TellFirst(int64_t step);
   void WriteLine(int64_t step, double loss);
   void Write(const std::string& text);
   void DrawBar(int64_t step, double loss);
@@ -65,6 +67,7 @@ class StepLog {
   int64_t rate_step_ = 0;
   double rate_ = 0;
   bool bar_drawn_ = false;
+  bool first_told_ = false;
 };
 
 }  // namespace taas

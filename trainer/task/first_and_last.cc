@@ -18,6 +18,8 @@ absl::StatusOr<bool> LoadLast(const Tries& tries, SnapshotStore& store, Snapshot
   if (found) {
     Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(snapshot->step)}});
     tries.board.SetResumed(snapshot->step);
+    const std::string remark = tries.board.snapshot().remark;
+    if (!remark.empty()) Log(LogLevel::kWarning, remark);
   }
   return found;
 }

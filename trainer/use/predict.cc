@@ -223,7 +223,8 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(const Runtime& runtim
   if (model.of_tokens) {
     return absl::UnimplementedError(
         "a model of language predicts the next token of a text, not a class of an example; "
-        "`taas-trainer generate` prints one, and `taas-trainer eval` tells how well it does");
+        "`generate` prints one and `eval` tells how well it does: `taas generate JOB` of a job, "
+        "`taas-trainer generate` without one");
   }
   ASSIGN_OR_RETURN(
       auto session,

@@ -1,6 +1,7 @@
 #include "trainer/kernels/cpu/cpu_device.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "trainer/graph/recorded_program.h"
+#include "trainer/graph/short_text.h"
 #include "trainer/kernels/cpu/bfloat16.h"
 
 namespace taas {
@@ -17,6 +19,13 @@ namespace {
 
 // A cache line, and the widest vector register.
 constexpr size_t kAlignment = 64;
+
+// "; this machine has 67.4 GB"
+std::string MachineHas() {
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || bytes <= 0) return "";
+  return "; this machine has " + BytesText(static_cast<size_t>(pages) * static_cast<size_t>(bytes));
+}
 
 // Whatever a stream was given before has run.
 class CpuEvent : public Event {
@@ -78,8 +87,8 @@ class Cpu : public Device {
     const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
     Buffer buffer(std::aligned_alloc(alignment, rounded), rounded, &std::free, kind);
     if (rounded < bytes || buffer.data() == nullptr) {
-      return absl::ResourceExhaustedError("no memory for " + std::to_string(bytes) +
-                                          " bytes of tensors");
+      return absl::ResourceExhaustedError("no memory for " + BytesText(bytes) + " of tensors" +
+                                          MachineHas());
     }
     // A wish: a kernel without such pages says no, and all is as before.
     if (alignment == kHugePage) madvise(buffer.data(), rounded, MADV_HUGEPAGE);

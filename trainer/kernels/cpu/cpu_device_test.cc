@@ -25,11 +25,13 @@ TEST(CpuDeviceTest, MemoryIsZeroedAndAligned) {
   }
 }
 
-TEST(CpuDeviceTest, MemoryThatIsNotThereIsAnError) {
+// Symptom: "no memory for 695861870592 bytes", and not how much there is.
+TEST(CpuDeviceTest, MemoryThatIsNotThereIsAnErrorWithWhatTheMachineHas) {
   for (const size_t bytes : {std::numeric_limits<size_t>::max(), size_t{1} << 62}) {
     EXPECT_THAT(CpuDevice().Allocate(bytes).status(),
                 StatusIs(absl::StatusCode::kResourceExhausted,
-                         testing::HasSubstr("no memory for " + std::to_string(bytes))));
+                         testing::ContainsRegex("no memory for [0-9.e+]+ TB of tensors; this "
+                                                "machine has [0-9.]+ .B")));
   }
 }
 
