@@ -328,14 +328,39 @@ TEST_F(DeviceMeansTest, WhatNotEvenAnAbortEndsIsToldToWhoCanEndTheProcess) {
   EXPECT_TRUE(IsMachineFault(ranks_[1]->stuck));
 }
 
+// The kernel closes the links of a process that was killed a moment after its device is missed.
+TEST_F(DeviceMeansTest, ADeviceThatFailsBecauseARankIsGoneHasNotFailedByItself) {
+  Make(2);
+  for (int times = 0; times < DeviceMeans::kFailuresMax; ++times) {
+    EXPECT_THAT(Each(Enter), testing::Each(IsOk()));
+    ranks_[1]->device.FailWith(absl::UnavailableError("NCCL: remote error"));
+    ranks_[1]->device.on_look = [this] {
+      ranks_[0]->group->Abort();
+      (void)ranks_[0]->group->Pause(std::chrono::microseconds(0));
+    };
+    EXPECT_THAT(Mean(*ranks_[1]),
+                StatusIs(Code::kUnavailable, HasSubstr("it has closed the connection")));
+    EXPECT_EQ(ranks_[1]->group->lost(), 0);
+    ranks_[1]->device.on_look = [] {};
+    ranks_[1]->device.FailWith(absl::OkStatus());
+    Connect();
+  }
+  EXPECT_EQ(ranks_[1]->means.note(), "+NCCL 2.28.9");
+}
+
 TEST_F(DeviceMeansTest, ADeviceThatIsLostIsTheMachinesFaultAndNoFailureAmongTheOthers) {
   Make(2);
-  EXPECT_THAT(Each(Enter), testing::Each(IsOk()));
-  ranks_[1]->device.FailWith(MachineFault(absl::UnavailableError("CUDA_ERROR_ECC")));
-  const auto ended = Each([](Rank& rank) { return Mean(rank); });
-  EXPECT_TRUE(IsMachineFault(ended[1]));
-  EXPECT_THAT(ended[0], StatusIs(Code::kUnavailable));
-  EXPECT_FALSE(IsMachineFault(ended[0]));
+  for (int times = 0; times < DeviceMeans::kFailuresMax; ++times) {
+    EXPECT_THAT(Each(Enter), testing::Each(IsOk()));
+    ranks_[1]->device.FailWith(MachineFault(absl::UnavailableError("CUDA_ERROR_ECC")));
+    const auto ended = Each([](Rank& rank) { return Mean(rank); });
+    EXPECT_TRUE(IsMachineFault(ended[1]));
+    EXPECT_THAT(ended[0], StatusIs(Code::kUnavailable));
+    EXPECT_FALSE(IsMachineFault(ended[0]));
+    ranks_[1]->device.FailWith(absl::OkStatus());
+    Connect();
+  }
+  EXPECT_EQ(ranks_[1]->means.note(), "+NCCL 2.28.9");
 }
 
 }  // namespace
