@@ -122,7 +122,7 @@ TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
            Case{"a,y\n", "it has no examples"},
            Case{"", "it has no examples"},
            Case{"\n\n", "it has no examples"},
-           Case{"<!DOCTYPE html>\n<title>x</title>", "column \"y\"; it is a web page (HTML)"},
+           Case{"<!DOCTYPE html>\n<title>x</title>", "it is a web page (HTML)"},
            Case{"version https://git-lfs.github.com/spec/v1\noid x\n", "; it is a pointer of Git"},
        }) {
     EXPECT_THAT(Read(c.text, {.label_column = "y"}),

@@ -222,6 +222,15 @@ TEST(ModelTest, DataWithoutClassesIsRefusedForAClassifier) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("classes")));
 }
 
+// The first message asked for classes: 0, and then: must be from 1.
+TEST(ModelTest, OfARegressionTheModelsForTargetsAreNamed) {
+  EXPECT_THAT(ParseModel(R"({"name":"mlp","hidden":[5]})", {.features = 3, .classes = 0}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("model mlp is for classes, and the data has targets of a "
+                                 "regression (data.classes: 0); models for those: layers, "
+                                 "linear, wideDeep")));
+}
+
 // Three clusters around fixed corners; the noise of one does not reach the next.
 void FillClusters(uint64_t seed, Session* session) {
   SeededRandom random(seed);
