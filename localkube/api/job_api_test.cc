@@ -1,7 +1,8 @@
 
+#include "localkube/api/api_fixture.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "localkube/api/api_fixture.h"
 #include "third_party/json.h"
 
 namespace taas::localkube {

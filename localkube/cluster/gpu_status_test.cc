@@ -1,12 +1,13 @@
 // What a pod's status says of the GPU slots that its containers have, as a dashboard reads it.
 
+#include "localkube/cluster/local_cluster_fixture.h"
+
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/kubectl_process.h"
-#include "localkube/cluster/local_cluster_fixture.h"
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 

@@ -1,6 +1,8 @@
 // Seeded mutations of requests over HTTPS: the server answers, refuses or hangs up, never with a
 // failure of its own, and goes on.
 
+#include "localkube/api/serve/test_client.h"
+
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -8,7 +10,6 @@
 
 #include "gtest/gtest.h"
 #include "localkube/api/api_server.h"
-#include "localkube/api/serve/test_client.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
