@@ -38,6 +38,35 @@ TEST_F(ManifestsTest, ABadManifestIsALinePerField) {
   EXPECT_THAT(err_.str(), HasSubstr("/nonexistent.yaml"));
 }
 
+// Symptom: `kubectl get tj -A -o yaml | taas validate -f -` named a field and not which of 50 jobs.
+TEST_F(ManifestsTest, OfSeveralObjectsEachLineNamesItsOwn) {
+  const std::string bad = "spec: {rolls: {}, roles: {worker: {template: {spec: {containers: "
+                          "[{name: trainer, image: a}]}}}}}\n";
+  const std::string head = "apiVersion: taas.dev/v1\nkind: TrainingJob\n";
+  const std::string path =
+      Write("several.yaml", head + "metadata: {name: a, namespace: ml}\n" + bad + "---\n" + head +
+                                "metadata: {name: b}\n" + bad + "---\n" + head + bad);
+  EXPECT_EQ(Run({"validate", "-f", path}), 1);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr(path + ": ml/a: unknown field \"spec.rolls\""),
+                                HasSubstr(path + ": b: unknown field \"spec.rolls\""),
+                                HasSubstr(path + ": document 3: unknown field \"spec.rolls\"")));
+}
+
+// Symptom: one `replicas: -1` made three lines, two of which were about its consequences.
+TEST_F(ManifestsTest, WhatFollowsFromReplicasThatAreNoneIsNoMistakeOfItsOwn) {
+  const std::string path = Write(
+      "none.yaml",
+      "apiVersion: taas.dev/v1\nkind: TrainingJob\nmetadata: {name: a}\n"
+      "spec:\n"
+      "  schedulingPolicy: {minAvailable: 3}\n"
+      "  roles: {worker: {replicas: -1, template: {spec: {containers: [{name: trainer, image: a}"
+      "]}}}, chief: {replicas: 2, template: {spec: {containers: [{name: trainer, image: a}]}}}}\n");
+  EXPECT_EQ(Run({"validate", "-f", path}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("spec.roles.worker.replicas: Invalid value: -1"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("minAvailable")));
+  EXPECT_THAT(out_.str(), HasSubstr("spec.roles.chief")) << "that mistake is one by itself";
+}
+
 // It took three rounds: unknown fields, then types, then names.
 TEST_F(ManifestsTest, AllThatIsWrongWithAManifestIsToldAtOnceWithWhatWasMeant) {
   const std::string path = Write(

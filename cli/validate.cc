@@ -10,8 +10,10 @@
 #include "cli/job_warnings.h"
 #include "cli/read_input.h"
 #include "cli/verbs.h"
+#include "operator/api/json_field.h"
 #include "operator/api/manifest.h"
 #include "operator/base/command_line.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -22,30 +24,50 @@ struct Checked {
   int complaints = 0;
 };
 
+// Which of the objects of a text: "ml/mnist: ", "mnist: ", of one without a name "document 2: ".
+// Empty where there is only one.
+std::string WhichOf(const std::vector<std::string>& documents, size_t index) {
+  if (documents.size() < 2) return "";
+  const absl::StatusOr<nlohmann::json> object = ParseJsonObject(documents[index]);
+  const auto text = [&](const char* field) -> std::string {
+    const nlohmann::json::json_pointer at(std::string("/metadata/") + field);
+    if (!object.ok() || !object->contains(at) || !object->at(at).is_string()) return "";
+    return object->at(at).get<std::string>();
+  };
+  std::string name = text("name");
+  if (name.empty()) name = text("generateName");
+  if (name.empty()) return "document " + std::to_string(index + 1) + ": ";
+  const std::string ns = text("namespace");
+  return (ns.empty() ? name : ns + "/" + name) + ": ";
+}
+
 Checked CheckText(const CommandIo& io, const std::string& file, const std::string& text) {
   Checked checked;
-  const auto complain = [&](const std::string& words) {
-    io.out << file << ": " << words << "\n";
+  const auto complain = [&](const std::string& which, const std::string& words) {
+    io.out << file << ": " << which << words << "\n";
     ++checked.complaints;
   };
   const absl::StatusOr<std::vector<std::string>> documents = ManifestDocuments(text);
   if (!documents.ok()) {
-    complain(std::string(documents.status().message()));
+    complain("", std::string(documents.status().message()));
     return checked;
   }
-  for (const std::string& document : *documents) {
+  for (size_t i = 0; i < documents->size(); ++i) {
+    const std::string& document = (*documents)[i];
+    const std::string which = WhichOf(*documents, i);
     const ManifestKind kind = KindOf(document);
     if (!kind.job.has_value() && !kind.kind.empty()) {
-      io.err << file << ": an object of kind " << kind.kind << " is not checked\n";
+      io.err << file << ": " << which << "an object of kind " << kind.kind
+             << " is not checked\n";
       continue;
     }
     ++checked.jobs;
     const JobKind job_kind = kind.job.value_or(JobKind::kTrainingJob);
     const std::vector<FieldError> errors = CheckJob(job_kind, document);
-    for (const FieldError& error : errors) complain(FormatFieldError(error));
+    for (const FieldError& error : errors) complain(which, FormatFieldError(error));
     if (!errors.empty()) continue;
     for (const std::string& words : JobWarnings(job_kind, document)) {
-      io.err << file << ": warning: " << words << "\n";
+      io.err << file << ": " << which << "warning: " << words << "\n";
     }
   }
   return checked;

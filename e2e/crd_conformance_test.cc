@@ -268,7 +268,7 @@ TEST_F(CrdConformanceTest, StatusAndScaleAreSubresources) {
   const auto table = plane_->Kubectl({"get", "tj", "-o", "wide"});
   ASSERT_THAT(table, IsOk());
   EXPECT_THAT(table->text, testing::ContainsRegex(
-                               "NAME +STATE +READY +STEP +PROGRESS +GPUS +RESTARTS +AGE +LOSS "
+                               "NAME +STATE +READY +STEP +PROGRESS% +GPUS +RESTARTS +AGE +LOSS "
                                "+ACCURACY +MESSAGE"));
   EXPECT_THAT(table->text,
               testing::ContainsRegex(

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "operator/api/dialect.h"
 #include "operator/api/job_rules.h"
@@ -211,6 +212,31 @@ void AddRulesOfRoles(const Json& object, std::vector<FieldError>* errors) {
   }
 }
 
+// Rules between fields that are broken only since some number of replicas is none: what follows
+// from a mistake that is told is no second one. A server tells these, too.
+void DropWhatFollows(JobKind kind, const Json& object, std::vector<FieldError>* errors) {
+  constexpr std::string_view kReplicas = ".replicas";
+  std::vector<Json::json_pointer> wrong;
+  for (const FieldError& error : *errors) {
+    if (error.reason != kFieldInvalid || !error.path.ends_with(kReplicas)) continue;
+    const Json::json_pointer at("/" + absl::StrReplaceAll(error.path, {{".", "/"}}));
+    if (object.contains(at)) wrong.push_back(at);
+  }
+  if (wrong.empty()) return;
+  Json mended = object;
+  SchemaOf(kind).ApplyDefaults(&mended);
+  const std::vector<FieldError> of_rules = BrokenRules(kind, mended, nullptr);
+  // Whatever was meant, it lies between: one, and more than any job has.
+  for (const int replicas : {1, 1'000'000}) {
+    for (const Json::json_pointer& at : wrong) mended[at] = replicas;
+    const std::vector<FieldError> still = BrokenRules(kind, mended, nullptr);
+    std::erase_if(*errors, [&](const FieldError& error) {
+      return std::find(of_rules.begin(), of_rules.end(), error) != of_rules.end() &&
+             std::find(still.begin(), still.end(), error) == still.end();
+    });
+  }
+}
+
 void CheckEnvelope(JobKind kind, const Json& object, std::vector<FieldError>* errors) {
   CheckVersion(DialectOf(kind), object, errors);
   CheckMetadataTypes(object.value("metadata", Json::object()), errors);
@@ -263,6 +289,7 @@ std::vector<FieldError> ValidateAll(JobKind kind, std::string_view json) {
   std::vector<FieldError> errors = Validate(kind, json);
   absl::StatusOr<Json> object = ParseObject(json);
   if (!object.ok()) return errors;
+  DropWhatFollows(kind, *object, &errors);
   std::vector<FieldError> more;
   const CrdSchema& schema = SchemaOf(kind);
   if (HasDecodingError(errors)) {
