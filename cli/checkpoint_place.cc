@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/job_facts.h"
 #include "operator/plan/mounted_path.h"
 #include "operator/plan/use_pod.h"
 
@@ -110,9 +111,12 @@ std::vector<std::string> CheckpointLines(const Job& job, const CheckpointPlace& 
   if (place.volume.empty()) {
     lines.push_back("The next job with this checkpoint.dir goes on from there.");
   }
-  lines.push_back("`taas eval " + job.meta.name +
-                  "` evaluates it; `taas predict`, `taas generate` (a text) and `taas export` use "
-                  "it, too.");
+  const std::string& name = job.meta.name;
+  const std::string more = LearnsTexts(job)
+                               ? "`taas generate " + name + " --prompt TEXT` writes with it, "
+                               : "`taas predict " + name + "` asks it about examples, ";
+  lines.push_back("`taas eval " + name + "` evaluates it, " + more +
+                  "`taas export` takes it to other programs.");
   return lines;
 }
 

@@ -64,6 +64,17 @@ TEST(CheckpointPlaceTest, AJobThatSucceededHasSavedItsLastStep) {
                           HasSubstr("`taas eval mnist`")));
 }
 
+// Symptom: at the end of a job that had learned a text `taas predict` was offered, which refuses.
+TEST(CheckpointPlaceTest, OfATextNoClassIsPredicted) {
+  SeenJob job = JobWith("/out/checkpoints", "Succeeded");
+  EXPECT_THAT(CheckpointLines(job, *CheckpointPlaceOf(job)).back(),
+              AllOf(HasSubstr("`taas predict mnist`"), testing::Not(HasSubstr("generate"))));
+  job.spec.trainer.config = R"({"data": {"format": "text"}})";
+  EXPECT_THAT(CheckpointLines(job, *CheckpointPlaceOf(job)).back(),
+              AllOf(HasSubstr("`taas generate mnist --prompt TEXT`"),
+                    testing::Not(HasSubstr("predict"))));
+}
+
 TEST(CheckpointPlaceTest, AFolderOfThisMachineIsLookedInto) {
   const SeenJob job = JobWith("/out/checkpoints", "Failed");
   auto place = CheckpointPlaceOf(job);

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/job_changes.h"
+#include "cli/job_facts.h"
 #include "cli/job_table.h"
 #include "cli/table.h"
 #include "operator/api/dialect.h"
@@ -31,8 +32,8 @@ std::string TimeText(const std::optional<Clock::WallTime>& time, Clock::WallTime
   return FormatRfc3339(*time) + ", " + FormatSince(time, now) + " ago";
 }
 
-// "accuracy 0.954, loss 0.182 at step 2000"; a regression has no accuracy.
-std::string EvaluationText(const Evaluation& evaluation) {
+// "accuracy 0.954, loss 0.182 at step 2000"; a regression has no accuracy, a text a perplexity.
+std::string EvaluationText(const Job& job, const Evaluation& evaluation) {
   std::string text;
   const auto add = [&text](const char* what, const std::optional<double>& value) {
     if (!value.has_value()) return;
@@ -41,6 +42,7 @@ std::string EvaluationText(const Evaluation& evaluation) {
     text += words;
   };
   add("accuracy", evaluation.accuracy);
+  add("perplexity", PerplexityOf(job, evaluation));
   add("loss", evaluation.loss);
   return text.empty() ? "" : text + " at step " + std::to_string(evaluation.step);
 }
@@ -127,7 +129,7 @@ std::string Summary(const JobDescription& description) {
   };
   add("Progress:", ProgressLine(status));
   if (status.progress.has_value() && status.progress->evaluation.has_value()) {
-    add("Evaluation:", EvaluationText(*status.progress->evaluation));
+    add("Evaluation:", EvaluationText(job, *status.progress->evaluation));
   }
   if (description.checkpoints.has_value()) {
     add("Checkpoints:", PlaceText(*description.checkpoints));
@@ -137,6 +139,18 @@ std::string Summary(const JobDescription& description) {
   add("Started:", TimeText(status.start_time, description.now));
   add("Ended:", TimeText(status.completion_time, description.now));
   return FormatTable(rows);
+}
+
+// That it runs is not what there is to know of a job that is killed again and again.
+std::string Headline(const JobDescription& description) {
+  const SeenJob& job = description.job;
+  const std::string why = WhySentence(job, description.no_operator);
+  const std::string memory =
+      job.HasEnded() || !job.status_known ? "" : OutOfMemoryText(job, description.now);
+  if (memory.empty()) return why;
+  return job.meta.name + ": " + memory +
+         "; raise resources.limits.memory of its role, or give it less to hold (batchSize, the "
+         "model). Now " + why;
 }
 
 std::string Replicas(const JobDescription& description) {
@@ -230,8 +244,7 @@ std::optional<JobEvent> ReadEvent(std::string_view json, const Job& job,
 
 std::string DescribeText(const JobDescription& description) {
   const JobStatus& status = description.job.status;
-  std::string text = WhySentence(description.job, description.no_operator) +
-                     "\n\n" + Summary(description);
+  std::string text = Headline(description) + "\n\n" + Summary(description);
   text += "\nReplicas:\n" + Replicas(description);
   if (!status.history.empty()) text += "\nRestarts, newest last:\n" + History(description);
   if (!status.conditions.empty()) text += "\nConditions:\n" + Conditions(description);

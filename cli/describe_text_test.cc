@@ -116,6 +116,33 @@ TEST(DescribeTextTest, OfAnEvaluationWhatWasMeasuredIsShown) {
   EXPECT_THAT(DescribeText(description), HasSubstr("  loss 0.25 at step 8\n"));
 }
 
+TEST(DescribeTextTest, AnEvaluationOfATextHasAPerplexity) {
+  JobDescription description = Pending();
+  description.job.spec.trainer.config = R"({"data": {"format": "text"}})";
+  description.job.status.progress =
+      Progress{.step = 9, .evaluation = Evaluation{.step = 8, .accuracy = 0.5, .loss = 2}};
+  EXPECT_THAT(DescribeText(description),
+              HasSubstr("accuracy 0.5, perplexity 7.389, loss 2 at step 8\n"));
+}
+
+// Symptom: "mnist is running: step 0/600 (0 %)." of a job that had been killed six times.
+TEST(DescribeTextTest, OfAJobThatRunsOutOfMemoryTheFirstLineSaysSo) {
+  JobDescription description = Pending();
+  description.job.spec.roles[Role::kWorker].resources = R"({"limits": {"memory": "1Gi"}})";
+  description.job.status.state = JobState::kRunning;
+  description.job.status.message.clear();
+  description.job.status.progress = Progress{.step = 0, .max_steps = 600};
+  description.job.status.restarts = {{RestartCause::kOutOfMemory, 6}};
+  description.job.status.history = {
+      {.cause = RestartCause::kOutOfMemory, .exit_code = 137, .time = kNow - 30s}};
+  EXPECT_THAT(DescribeText(description),
+              StartsWith("mnist: worker-0 ran out of memory 6 times (limit 1Gi), last 30s ago; "
+                         "raise resources.limits.memory of its role, or give it less to hold "
+                         "(batchSize, the model). Now mnist is running: step 0/600 (0 %).\n"));
+  description.job.status.state = JobState::kFailed;
+  EXPECT_THAT(DescribeText(description), StartsWith("mnist has failed"));
+}
+
 TEST(DescribeTextTest, HistoryConditionsAndEventsAreThereWhenThereAreAny) {
   JobDescription description = Pending();
   EXPECT_THAT(DescribeText(description),

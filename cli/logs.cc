@@ -8,6 +8,7 @@
 
 #include "cli/find_checkpoints.h"
 #include "cli/job_changes.h"
+#include "cli/job_facts.h"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
 #include "operator/base/command_line.h"
@@ -70,6 +71,8 @@ absl::Status PrintLogs(const CommandIo& io, ApiClient& api, const LogsFlags& fla
   if (wanted == 0) {
     io.err << "No pods of job " << job.meta.ns << "/" << job.meta.name
            << (pods.empty() ? "" : " are among those asked for") << ".\n";
+    const std::string last = LastEndText(job, filter.role, filter.index, api.clock().WallNow());
+    if (!last.empty()) io.err << last << ".\n";
   }
   LinePrinter printer(io);
   for (const MergedLine& line : MergeLogs(logs)) {

@@ -115,6 +115,11 @@ TEST_F(ManifestsTest, SubmitOfAFileDoesWhatFlagsSayOrRefusesThem) {
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("name: b"), HasSubstr("replicas: 3")));
   EXPECT_EQ(Run({"submit", "-f", path, "--dry-run", "client", "--set", "nonsense=1"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("spec.nonsense"));
+  // Symptom: "unknown field", and no word on where it is.
+  EXPECT_EQ(Run({"submit", "-f", path, "--dry-run", "client", "--set",
+                 "optimizer.learningRate=0.1"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("unknown field \"spec.optimizer\" (did you mean "
+                                    "\"trainer.optimizer\"?)"));
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--steps", "300"}, {"--workers", "2"},
                                              {"--kind", "tfjob"}, {"--", "python", "a.py"}}) {

@@ -21,11 +21,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string JobJson(const std::string& state, const std::string& message) {
+std::string JobJson(const std::string& state, const std::string& message,
+                    const std::string& ended = "") {
   return R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"namespace":"team",)"
          R"("name":"mnist","uid":"u","resourceVersion":"5"},)"
          R"("spec":{"trainer":{},"roles":{"worker":{"replicas":1}}},"status":{"state":")" +
-         state + R"(","ready":"1/1","message":")" + message + R"("}})";
+         state + R"(","history":[)" + ended + R"(],"ready":"1/1","message":")" + message + R"("}})";
 }
 std::string PodJson(const std::string& role, int index) {
   const std::string i = std::to_string(index);
@@ -56,11 +57,12 @@ class TaasAppTest : public CommandFixture {
       if (has("worker-0")) return to.Reply(200, "2026-11-21T05:54:17.2Z w\n");
       return to.Reply(200, "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
     }
+    if (has("/pods?") && !ended_.empty()) return to.Reply(200, List(""));
     if (has("/pods?")) return to.Reply(200, List(PodJson("worker", 0) + "," + PodJson("ps", 0)));
     if (has(("/trainingjobs/" + missing_).c_str())) {
       return to.Reply(404, R"({"reason":"NotFound","message":"no gone","code":404})");
     }
-    if (has("/trainingjobs/")) return to.Reply(200, JobJson(state_, message_));
+    if (has("/trainingjobs/")) return to.Reply(200, JobJson(state_, message_, ended_));
     if (has("/trainingjobs?")) return to.Reply(200, List(JobJson(state_, message_)));
     return to.Reply(404, "{}");
   }
@@ -68,6 +70,7 @@ class TaasAppTest : public CommandFixture {
   std::string state_ = "Running";
   std::string message_ = "worker-0 exited with 1";
   std::string missing_ = "gone";
+  std::string ended_;  // A restart, of a job that has no pods now.
   std::string warnings_;  // Headers of what answers a write.
   // As a kube-apiserver answers for a group that nobody has registered.
   int metrics_code_ = 404;
@@ -101,6 +104,15 @@ TEST_F(TaasAppTest, LogsOfAllReplicasAreMergedInTheOrderOfTime) {
 TEST_F(TaasAppTest, LogsOfOneRole) {
   EXPECT_EQ(Run({"logs", "mnist", "--role", "worker", "--index", "0"}), 0) << err_.str();
   EXPECT_EQ(out_.str(), "[worker-0] w\n");
+}
+
+// Symptom: between two pods of a job that is killed again and again it said "No pods" and no more.
+TEST_F(TaasAppTest, LogsBetweenTwoPodsSayHowTheLastOneEnded) {
+  ended_ = R"({"role":"worker","index":0,"attempt":1,"podNumber":2,"cause":"outOfMemory",)"
+           R"("exitCode":137,"message":"killed","time":"2026-11-21T05:54:17Z"})";
+  EXPECT_EQ(Run({"logs", "mnist"}), 0) << err_.str();
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("No pods of job team/mnist.\nworker-0 ended "),
+                                HasSubstr(" ago (outOfMemory, exit code 137).\n")));
 }
 
 TEST_F(TaasAppTest, AJobThatIsNotThereIsExitCodeThree) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "cli/job_facts.h"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/mounted_path.h"
@@ -208,6 +209,12 @@ absl::Status CheckUse(const UseVerb& verb, const SeenJob& job) {
         command + "` is for jobs of the bundled trainer (spec.trainer); where that is its image "
         "all the same, `taas-trainer " + verb.name +
         " --checkpoint DIR --config FILE` reads them where the files are");
+  }
+  if (verb.name == std::string_view("predict") && LearnsTexts(job)) {
+    return absl::FailedPreconditionError(
+        Shown(job) + " has learned texts, of which it predicts the next token and no class: `taas "
+        "generate " + job.meta.name + " --prompt TEXT` goes on from one, `taas eval " +
+        job.meta.name + "` tells how well it does");
   }
   if (job.spec.roles.count(UseRole(job)) == 0) {
     return absl::FailedPreconditionError(Shown(job) +

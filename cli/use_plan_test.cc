@@ -134,6 +134,13 @@ TEST(UsePlanTest, JobsWhoseModelCannotBeUsedAreRefusedWithTheReason) {
                        AllOf(HasSubstr("job team/mnist runs an image of its own"),
                              HasSubstr("`taas predict`"),
                              HasSubstr("`taas-trainer predict --checkpoint DIR"))));
+  // Symptom: a pod was made, to say that a model of language predicts no class.
+  json text = JobJson();
+  text["spec"]["trainer"]["data"]["format"] = "text";
+  EXPECT_THAT(CheckUse(VerbOf("predict"), Seen(text)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("`taas generate mnist --prompt TEXT`")));
+  EXPECT_THAT(CheckUse(VerbOf("generate"), Seen(text)), IsOk());
   json only_ps = JobJson();
   only_ps["spec"]["roles"] = json::parse(R"({"ps":{"replicas":1}})");
   EXPECT_THAT(CheckUse(VerbOf("eval"), Seen(only_ps)),

@@ -8,9 +8,11 @@
 namespace taas::dashboard {
 namespace {
 
-// TensorBoard's two rules: what makes a directory a run, and what it reads of it.
-bool MakesRun(const std::string& name) { return name.find("tfevents") != std::string::npos; }
-bool IsRead(const std::string& name) { return MakesRun(name) && !name.ends_with(".profile-empty"); }
+// Of TensorBoard's two rules, what makes a directory a run and what it reads of it, the second.
+bool IsRead(const std::string& name) { return !name.ends_with(".profile-empty"); }
+
+// No machine's name has the underscore, nor has that of a job or a namespace.
+constexpr char kOfJob[] = ".of_";
 
 constexpr char kTopName[] = ".";
 
@@ -24,6 +26,15 @@ bool IsAtOrBelow(std::string_view name, std::string_view directory) {
 }
 
 }  // namespace
+
+bool IsEventFileOf(const std::string& job, const std::string& name) {
+  if (name.find("tfevents") == std::string::npos) return false;
+  const size_t at = name.find(kOfJob);
+  if (job.empty() || at == std::string::npos) return true;
+  std::string writer = name.substr(at + sizeof(kOfJob) - 1);
+  std::ranges::replace(writer, '_', '/');
+  return writer == job;
+}
 
 struct RunSet::Walk {
   uint64_t bytes_left = 0;
@@ -80,7 +91,7 @@ void RunSet::Visit(const Directory& directory, const std::string& name, Walk* wa
   for (const Directory::Entry& entry : *entries) {
     if (entry.kind == Directory::Entry::Kind::kDirectory) {
       VisitSubdirectory(directory, entry.name, NameBelow(name, entry.name), walk);
-    } else if (MakesRun(entry.name)) {
+    } else if (IsEventFileOf(options_.job, entry.name)) {
       is_run = true;
       if (IsRead(entry.name)) names.push_back(entry.name);
     } else if (entry.kind == Directory::Entry::Kind::kRefusedLink) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dashboard/events/run_reader.h"
@@ -37,7 +38,13 @@ struct RunSetOptions {
   bool follow_links = false;
   // For points; a histogram of 30 bins takes 0.8 KB, one of 200 bins 3.3 KB.
   uint64_t memory_max = uint64_t{1} << 30;
+  // "default/mnist": files that name another are passed over; "": all are read.
+  std::string job{};
 };
+
+// False of a name that ends with another job, as the bundled trainer writes them
+// ("events.out.tfevents.1.host.7.0.of_default_mnist"), and of what is no event file.
+bool IsEventFileOf(const std::string& job, const std::string& name);
 
 struct RunProblem {
   std::string run;
@@ -49,7 +56,7 @@ class RunSet {
   static constexpr uint64_t kAllBytes = std::numeric_limits<uint64_t>::max();
 
   explicit RunSet(std::string top, RunSetOptions options = {})
-      : top_(std::move(top)), options_(options), memory_{.most = options.memory_max} {}
+      : top_(std::move(top)), options_(std::move(options)), memory_{.most = options_.memory_max} {}
   RunSet(const RunSet&) = delete;
   RunSet& operator=(const RunSet&) = delete;
 

@@ -64,7 +64,9 @@ void EventMirror::Ask(const WatchedJob& job, const Pods& pods, Question question
   Job& state = jobs_[uid];
   if (const std::string dir = DirOf(job); !dir.empty()) {
     state.copied = true;
-    disk_.Post([this, uid, dir] { shelf_.ReadInPlace(uid, dir); });
+    disk_.Post([this, uid, dir, name = job.meta.ns + "/" + job.meta.name] {
+      shelf_.ReadInPlace(uid, dir, name);
+    });
     return Reply(uid, std::move(question), std::move(done));
   }
   if (!state.copying && (!state.copied || executor_.clock().Now() - state.at >= kLately)) {

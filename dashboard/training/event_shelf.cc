@@ -50,12 +50,13 @@ EventShelf::Job& EventShelf::JobOf(const std::string& uid) {
   return job;
 }
 
-void EventShelf::ReadInPlace(const std::string& uid, const std::string& dir) {
+void EventShelf::ReadInPlace(const std::string& uid, const std::string& dir,
+                             const std::string& name) {
   Job& job = jobs_[uid];
   if (job.dir == dir) return;
   for (const auto& [unused, size] : job.sizes) bytes_ -= size;
   if (!job.dir.empty() && !job.in_place) Warn(files_.RemoveAll(job.dir));
-  job = {.dir = dir, .in_place = true};
+  job = {.dir = dir, .in_place = true, .name = name};
 }
 
 std::vector<EventShelf::Part> EventShelf::Missing(const std::string& uid,
@@ -140,7 +141,7 @@ EventShelf::Kept EventShelf::Measure(const Job& job) const {
     const auto entries = directory->List(kEntriesMax);
     if (!entries.ok()) continue;
     for (const Directory::Entry& entry : *entries) {
-      if (entry.name.find("tfevents") == std::string::npos) continue;
+      if (!IsEventFileOf(job.name, entry.name)) continue;
       const auto file = directory->OpenFileIn(entry.name);
       if (!file.ok()) continue;
       const auto identity = file->Identity();
@@ -155,7 +156,8 @@ EventShelf::Kept EventShelf::Measure(const Job& job) const {
 RunSet& EventShelf::Read(const std::string& uid) {
   Job& job = JobOf(uid);
   if (job.runs == nullptr) {
-    job.runs = std::make_unique<RunSet>(job.dir, RunSetOptions{.memory_max = options_.memory_max});
+    job.runs = std::make_unique<RunSet>(
+        job.dir, RunSetOptions{.memory_max = options_.memory_max, .job = job.name});
     std::vector<Job*> open;
     for (auto& [unused, other] : jobs_) {
       if (other.runs != nullptr) open.push_back(&other);

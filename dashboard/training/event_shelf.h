@@ -60,8 +60,10 @@ class EventShelf {
   EventShelf(FileSystem& files, Options options);
   ~EventShelf();
 
-  // From now on the job's files are those of a directory of somebody else's.
-  void ReadInPlace(const std::string& uid, const std::string& dir);
+  // From now on the job's files are those of a directory of somebody else's, without those that
+  // name another job than `name` ("default/mnist").
+  void ReadInPlace(const std::string& uid, const std::string& dir,
+                   const std::string& name = "");
   // What of `listed` is not here yet, up to the most that is kept of a job. Files that are not
   // listed any more are removed if `complete`; one that has become shorter begins again.
   std::vector<Part> Missing(const std::string& uid, const std::vector<EventFileEntry>& listed,
@@ -80,6 +82,7 @@ class EventShelf {
   struct Job {
     std::string dir;
     bool in_place = false;  // `dir` is not the shelf's.
+    std::string name{};     // Of what is read in place, the job whose files count; "": all.
     std::map<std::string, uint64_t> sizes;  // By path.
     uint64_t last_asked = 0;                // Of `asked_`.
     std::unique_ptr<RunSet> runs;           // Null: not in memory now.

@@ -144,6 +144,22 @@ TEST_F(EventShelfTest, FilesThatCanBeSeenAreReadInPlaceAndLeftAlone) {
   EXPECT_TRUE(*files_.Exists(own + "/events.out.tfevents.1"));
 }
 
+// Symptom: of two jobs with one summaries.dir, as two learning rates are compared, each had points
+// of the other in its curves once it was over.
+TEST_F(EventShelfTest, FilesOfAnotherJobInTheDirectoryAreNotRead) {
+  const std::string own = dir_ + "-own";
+  ASSERT_THAT(files_.MakeDirs(own), IsOk());
+  const std::string first = own + "/events.out.tfevents.1.host.7.0";
+  ASSERT_THAT(files_.WriteAtomically(first + ".of_ml_slow", FileOf(1)), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(own + "/events.out.tfevents.2.host.7.0.of_ml_fast", FileOf(9)),
+              IsOk());
+  EventShelf& shelf = Shelf();
+  shelf.ReadInPlace("u", own, "ml/slow");
+  EXPECT_EQ(nlohmann::json::parse(shelf.Ask("u", EventShelf::kCurvesPath, {}).body)["series"],
+            nlohmann::json::parse(R"({"loss": [[10, 2.0, 1.0]]})"));
+  EXPECT_EQ(shelf.About("u").files, 1u);
+}
+
 TEST_F(EventShelfTest, CurvesAreThoseOfTheTrainingAndOfTheEvaluator) {
   EventShelf& shelf = Shelf();
   Keep(shelf, "u", FileOf(0.5));

@@ -146,6 +146,16 @@ const Json* StoredVersion(const Json& crd) {
   return nullptr;
 }
 
+// "trainer.optimizer" for the unknown field "spec.optimizer"; "" where no object of spec has it.
+std::string OneDeeper(const Node& root, const std::string& path, const std::string& name) {
+  const auto spec = root.properties.find("spec");
+  if (spec == root.properties.end() || path != "spec." + name) return "";
+  for (const auto& [child, node] : spec->second->properties) {
+    if (node->properties.count(name) > 0) return child + "." + name;
+  }
+  return "";
+}
+
 }  // namespace
 
 absl::StatusOr<CrdSchema> CrdSchema::Parse(const Json& crd) {
@@ -166,12 +176,14 @@ std::vector<FieldError> CrdSchema::UnknownFields(const Json& object) const {
   std::vector<FieldError> errors;
   Json copy = object;
   VisitUnknown(*root_, &copy, "",
-               [&errors](Json*, const std::string& name, const std::string& path,
-                         const std::vector<std::string>& known) {
+               [this, &errors](Json*, const std::string& name, const std::string& path,
+                               const std::vector<std::string>& known) {
                  const bool look = errors.size() < kHintsMax;
+                 const std::string deeper = OneDeeper(*root_, path, name);
+                 std::string hint = look && deeper.empty() ? DidYouMean(name, known) : "";
+                 if (!deeper.empty()) hint = "did you mean \"" + deeper + "\"?";
                  errors.push_back({path, std::string(kFieldUnknown),
-                                   "unknown field \"" + path + "\"",
-                                   look ? DidYouMean(name, known) : ""});
+                                   "unknown field \"" + path + "\"", std::move(hint)});
                });
   return errors;
 }

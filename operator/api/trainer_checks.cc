@@ -71,6 +71,20 @@ const std::vector<OwnedField>& ModelFields() {
   return fields;
 }
 
+// The twin of Check in trainer/model/gpt2.cc.
+void CheckHeads(const Json& model, std::vector<FieldError>* errors) {
+  const auto size = [&](const char* field, int64_t otherwise) {
+    const Json& value = ValueAt(model, {field});
+    return value.is_number_integer() ? value.get<int64_t>() : otherwise;
+  };
+  const int64_t width = size("width", 768), heads = size("heads", 12);
+  // What is below 1 the schema refuses.
+  if (heads < 1 || width % heads == 0) return;
+  errors->push_back({"spec.trainer.model.width", std::string(kFieldInvalid),
+                     "Invalid value: " + std::to_string(width) + ": is not a multiple of " +
+                         std::to_string(heads) + ", the number of heads"});
+}
+
 // An image of the user's own may have models of its own.
 void CheckModel(const Json& model, bool own_image, std::vector<FieldError>* errors) {
   const std::string path = "spec.trainer.model";
@@ -82,6 +96,7 @@ void CheckModel(const Json& model, bool own_image, std::vector<FieldError>* erro
     return;
   }
   CheckOwners(model, path, text, ModelFields(), errors);
+  if (text == "gpt2") CheckHeads(model, errors);
   const Json& hidden = ValueAt(model, {"hidden"});
   const bool needs_hidden = text == "mlp" || text == "lstm" || text == "wideDeep";
   if (needs_hidden && (!hidden.is_array() || hidden.empty())) {
@@ -146,6 +161,15 @@ void CheckOptimizer(const Json& optimizer, std::vector<FieldError>* errors) {
 
 FieldError Refused(const std::string& path, const std::string& what) {
   return {path, std::string(kFieldInvalid), "Invalid value: " + what};
+}
+
+// A model of texts has tokens, and nothing else makes them.
+void CheckTokens(const Json& data, const Json& model, std::vector<FieldError>* errors) {
+  const Json& format = ValueAt(data, {"format"});
+  if (ValueAt(model, {"name"}) != "gpt2" || format == "text") return;
+  const std::string is = format.is_string() ? format.dump() : "\"idx\"";  // The default.
+  errors->push_back(
+      Refused("spec.trainer.data.format", is + ": gpt2 learns texts: write format: text"));
 }
 
 std::string ColumnPath(size_t index) {
@@ -277,6 +301,9 @@ std::vector<FieldError> CheckTrainerNames(const Json& trainer) {
 std::vector<FieldError> CheckTrainer(const Json& trainer) {
   std::vector<FieldError> errors;
   CheckModel(ValueAt(trainer, {"model"}), !ValueAt(trainer, {"image"}).is_null(), &errors);
+  if (ValueAt(trainer, {"image"}).is_null()) {
+    CheckTokens(ValueAt(trainer, {"data"}), ValueAt(trainer, {"model"}), &errors);
+  }
   CheckColumns(ValueAt(trainer, {"data"}), ValueAt(trainer, {"model"}), &errors);
   CheckTargets(ValueAt(trainer, {"model"}), ValueAt(trainer, {"data"}), &errors);
   CheckOptimizer(ValueAt(trainer, {"optimizer"}), &errors);

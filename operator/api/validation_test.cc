@@ -186,7 +186,7 @@ TEST(ValidateTrainingJobTest, MessagesReadAsThoseOfAServer) {
   job = Example();
   job["spec"]["worker"] = 2;
   EXPECT_EQ(FormatFieldErrors(Validate(JobKind::kTrainingJob, job.dump())),
-            "unknown field \"spec.worker\"");
+            "unknown field \"spec.worker\" (did you mean \"roles.worker\"?)");
 }
 
 TEST(ValidateTrainingJobTest, DepthWithoutEndIsRefusedNotFollowed) {
@@ -389,6 +389,30 @@ TEST(ValidateTrainerTest, ColumnsThatDoNotFitAreNamed) {
   trainer["model"] = {{"name", "wideDeep"}};
   EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
               testing::HasSubstr("wideDeep needs the size of at least one hidden layer"));
+}
+
+// Symptom: `taas validate` let a gpt2 with 5 heads and a width of 64 pass, which the trainer
+// refuses in its pod.
+TEST(ValidateTrainerTest, SizesOfAGpt2ThatDoNotFitAreNamed) {
+  Json job = Example();
+  Json& trainer = job["spec"]["trainer"];
+  trainer["model"] = {{"name", "gpt2"}, {"heads", 5}, {"width", 64}};
+  trainer["data"] = {{"format", "text"}, {"train", {{"files", {"/d/a"}}}}};
+  EXPECT_EQ(FormatFieldErrors(Validate(JobKind::kTrainingJob, job.dump())), "");
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())),
+            "spec.trainer.model.width: Invalid value: 64: is not a multiple of 5, the number of "
+            "heads");
+  trainer["model"].erase("heads");  // 12.
+  EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
+              testing::HasSubstr("64: is not a multiple of 12"));
+  trainer["model"]["heads"] = 4;
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+  trainer["model"] = {{"name", "gpt2"}};
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+  trainer["data"]["format"] = "csv";
+  EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
+              testing::HasSubstr("spec.trainer.data.format: Invalid value: \"csv\": gpt2 learns "
+                                 "texts: write format: text"));
 }
 
 TEST(ValidateTrainerTest, ASourceOfAColumnIsAFeature) {

@@ -21,6 +21,18 @@ JobState StateOf(const Snapshot& snapshot, const Ledger& ledger, const Tally& ta
   return ran ? JobState::kRestarting : JobState::kPending;
 }
 
+// What the last pod of a suspended job said when it ended: it has saved a checkpoint since the last
+// poll, from which the job will go on. Null: nothing further than `before`.
+std::optional<TrainerReport> LastWordOf(const ReplicaView& replica,
+                                        const std::optional<Progress>& before) {
+  for (const Pod* pod : {replica.pod, replica.gone}) {
+    if (pod == nullptr || !HasEnded(*pod)) continue;
+    auto report = ParseTrainerReport(pod->termination_message);
+    if (report.has_value() && report->step.value_or(0) > (before ? before->step : 0)) return report;
+  }
+  return std::nullopt;
+}
+
 std::optional<Progress> DeriveProgress(const Snapshot& snapshot, const Ledger& ledger) {
   std::optional<Progress> progress = snapshot.job.status.progress;
   const int64_t max_steps = snapshot.job.spec.trainer.max_steps;
@@ -30,6 +42,10 @@ std::optional<Progress> DeriveProgress(const Snapshot& snapshot, const Ledger& l
     if (std::pair(replica.role, replica.index) != *main) continue;
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
     const Pod* pod = entry == nullptr ? nullptr : FindCurrentPod(replica, *entry).pod;
+    if (pod == nullptr && ledger.suspended) {
+      const auto report = LastWordOf(replica, progress);
+      return report.has_value() ? MergeProgress(progress, *report, max_steps) : progress;
+    }
     if (pod == nullptr) continue;
     if (HasEnded(*pod)) {
       // The last word: no poll is newer.

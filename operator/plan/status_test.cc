@@ -149,6 +149,26 @@ TEST(StatusTest, ProgressIsWhatTheChiefAnsweredAndIsKeptWhenItFallsSilent) {
   EXPECT_EQ(StatusOf(now).progress->step, 500);
 }
 
+// Symptom: a job that was suspended at step 89 saved step 133 on its way out, and went on from
+// there while its status said 89.
+TEST(StatusTest, OfASuspendedJobTheLastWordOfItsPodCounts) {
+  Snapshot now = RunningJob();
+  now.polled = TrainerReport{.step = 89};
+  now.job.status = StatusOf(now);
+  now.polled.reset();
+  now.job.ledger->suspended = true;
+  Pod ended = PodOf(now, Role::kChief, 0,
+                    {.phase = PodPhase::kFailed,
+                     .termination_message = R"({"message":"stopped","step":133})"});
+  ++EntryOf(now, Role::kChief, 0).pod_number;
+  std::erase_if(now.pods, [](const Pod& pod) { return pod.role == Role::kChief; });
+  EXPECT_EQ(StatusOf(now).progress->step, 89);
+  now.gone = {ended};
+  EXPECT_EQ(StatusOf(now).progress->step, 133);
+  now.gone[0].termination_message = R"({"message":"stopped","step":80})";
+  EXPECT_EQ(StatusOf(now).progress->step, 89) << "of an earlier attempt";
+}
+
 TEST(StatusTest, AWipedStatusOfAFailedJobComesBackFromTheLedger) {
   Snapshot now = RunningJob();
   now.job.ledger->outcome = JobState::kFailed;

@@ -17,6 +17,7 @@ absl::Status RunEvaluator(Role& role) {
   // A directory of its own: TensorBoard shows each as a run, and no run may have two writers.
   Recorder recorder(role.clock(), role.files(),
                     {.dir = config.summaries_dir.empty() ? "" : config.summaries_dir + "/eval",
+                     .job = role.process().job,
                      .every = 1,
                      .histograms = false},
                     role.series());

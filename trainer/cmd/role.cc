@@ -26,6 +26,15 @@ namespace {
 // Between two looks at a checkpoint directory that another job owns, whose lease is 30 s.
 constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
 
+// "124,439,808"
+std::string ParametersText(const Session& session) {
+  size_t count = 0;
+  for (const VariableInfo& variable : session.variables()) count += variable.count;
+  std::string digits = std::to_string(count);
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
 void AddEvaluation(const Evaluation& evaluation, summary::Summary* summary) {
   const auto add = [&](const char* tag, double value) {
     summary::Summary::Value* const entry = summary->add_value();
@@ -42,7 +51,7 @@ void AddEvaluation(const Evaluation& evaluation, summary::Summary* summary) {
 absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
     std::function<void()> before_status) {
   if (!process_.status_port) return std::unique_ptr<StatusServer>();
-  events_.emplace(config().summaries_dir);
+  events_.emplace(config().summaries_dir, process_.job);
   const StatusServer::Pages pages = {
       {"/status",
        {[this, before_status = std::move(before_status)](const std::string&) {
@@ -74,7 +83,8 @@ std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
   auto weights = std::make_unique<CheckpointWeights>(
       clock_, files_,
       CheckpointWeights::Options{.checkpoints = of.checkpoint_dir,
-                                 .events = of.summaries_dir + "/checkpoints"});
+                                 .events = of.summaries_dir + "/checkpoints",
+                                 .job = process_.job});
   weights->Follow();
   return weights;
 }
@@ -144,6 +154,9 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask(GradientMemory gradien
   board_.SetData(task->data_source(), task->examples());
   Log(LogLevel::kInfo, "data loaded",
       {{"source", task->data_source()}, {"examples", std::to_string(task->examples())}});
+  if (process_.part.role == TrainerRole::kLocal || process_.part.role == TrainerRole::kChief) {
+    Log(LogLevel::kInfo, "model built", {{"parameters", ParametersText(task->session())}});
+  }
   return task;
 }
 
@@ -265,6 +278,7 @@ void Role::EndRecording(ModelTask& task, Recorder& recorder, const absl::Status&
 std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
   return std::make_unique<Recorder>(clock_, files_,
                                     Recorder::Options{.dir = config().summaries_dir,
+                                                      .job = process_.job,
                                                       .every = config().summary_steps,
                                                       .histograms = config().summary_histograms,
                                                       .examples_per_step =

@@ -87,7 +87,8 @@ absl::Status CheckpointWeights::ReadBack() {
                                } else if (event.has_summary()) {
                                  taken_.insert(event.step());
                                }
-                             }));
+                             },
+                             options_.job));
   read_back_ = true;
   return absl::OkStatus();
 }
@@ -97,7 +98,7 @@ absl::Status CheckpointWeights::Take(int64_t step) {
   // Training went back: the later ones are of a life that was given up.
   bool start = taken_.upper_bound(step) != taken_.end();
   if (writer_ == nullptr) {
-    ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.events));
+    ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.events, options_.job));
     start = true;
   }
   const Clock::WallTime now = clock_.WallNow();

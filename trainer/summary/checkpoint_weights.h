@@ -36,6 +36,7 @@ class CheckpointWeights {
   struct Options {
     std::string checkpoints;  // Directories.
     std::string events;
+    std::string job{};  // As Recorder::Options has it.
   };
 
   CheckpointWeights(const Clock& clock, FileSystem& files, Options options);

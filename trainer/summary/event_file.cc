@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace taas {
 namespace {
 
 constexpr char kPrefix[] = "events.out.tfevents.";
+// No machine's name has the underscore, nor has that of a job or a namespace.
+constexpr char kOfJob[] = ".of_";
 constexpr char kVersion[] = "brain.Event:2";
 
 // Of "events.out.tfevents.1700000000.host…"; 0 if there is none.
@@ -33,6 +36,13 @@ std::string HostName() {
   return name.empty() ? "localhost" : name;
 }
 
+// "default/mnist" as the end of a name.
+std::string NameEnd(std::string job) {
+  if (job.empty()) return "";
+  std::ranges::replace(job, '/', '_');
+  return kOfJob + job;
+}
+
 double WallSeconds(Clock::WallTime wall) {
   return std::chrono::duration<double>(wall.time_since_epoch()).count();
 }
@@ -41,9 +51,35 @@ double WallSeconds(Clock::WallTime wall) {
 
 bool IsEventFile(const std::string& name) { return name.rfind(kPrefix, 0) == 0; }
 
+std::string JobOfEventFile(const std::string& name) {
+  const size_t at = IsEventFile(name) ? name.find(kOfJob) : std::string::npos;
+  if (at == std::string::npos) return "";
+  std::string job = name.substr(at + sizeof(kOfJob) - 1);
+  std::ranges::replace(job, '_', '/');
+  return job;
+}
+
+bool IsOfAnotherJob(const std::string& name, const std::string& job) {
+  const std::string writer = JobOfEventFile(name);
+  return !job.empty() && !writer.empty() && writer != job;
+}
+
+std::vector<std::string> OtherJobsIn(FileSystem& files, const std::string& dir,
+                                     const std::string& job) {
+  const auto names = files.List(dir);
+  std::set<std::string> jobs;
+  if (names.ok()) {
+    for (const std::string& name : *names) {
+      if (IsOfAnotherJob(name, job)) jobs.insert(JobOfEventFile(name));
+    }
+  }
+  return {jobs.begin(), jobs.end()};
+}
+
 absl::StatusOr<std::unique_ptr<EventWriter>> EventWriter::Open(FileSystem& files,
                                                                const Clock& clock,
-                                                               const std::string& dir) {
+                                                               const std::string& dir,
+                                                               const std::string& job) {
   const std::string what = "write event files in " + dir;
   RETURN_IF_ERROR(files.MakeDirs(dir)).With(what);
   ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(dir));
@@ -56,7 +92,7 @@ absl::StatusOr<std::unique_ptr<EventWriter>> EventWriter::Open(FileSystem& files
   char number[24];
   std::snprintf(number, sizeof(number), "%010lld", static_cast<long long>(seconds));
   const std::string path = dir + "/" + kPrefix + number + "." + HostName() + "." +
-                           std::to_string(getpid()) + ".0";
+                           std::to_string(getpid()) + ".0" + NameEnd(job);
   ASSIGN_OR_RETURN(auto file, files.OpenAppend(path));
   std::unique_ptr<EventWriter> writer(new EventWriter(path, std::move(file)));
   summary::Event version;
@@ -104,12 +140,13 @@ absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t 
 }
 
 absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size_max,
-                        const std::function<void(const summary::Event&)>& each) {
+                        const std::function<void(const summary::Event&)>& each,
+                        const std::string& job) {
   const auto names = files.List(dir);
   if (absl::IsNotFound(names.status())) return absl::OkStatus();
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    if (!IsEventFile(name)) continue;
+    if (!IsEventFile(name) || IsOfAnotherJob(name, job)) continue;
     RETURN_IF_ERROR(ReadEventFile(files, dir + "/" + name, size_max, each));
   }
   return absl::OkStatus();

@@ -5,7 +5,8 @@
 // earlier life of the process wrote for later steps. Its name is later than that of every file that
 // is there, since TensorBoard does not look at an older one again. A record reaches the file by one
 // write; after a failed one the file is left alone, because a half record would hide all that
-// follow.
+// follow. Its name ends with the job that writes, "...0.of_default_mnist", so that readers can tell
+// the files of two jobs that share a directory.
 //
 // Ownership: owns the open file, borrows the FileSystem. Threads: one at a time. Errors: the
 // FileSystem's, naming the path; after one the writer is of no more use.
@@ -21,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,9 +34,10 @@ namespace taas {
 
 class EventWriter {
  public:
-  // Makes the directory if there is none.
+  // Makes the directory if there is none. `job`: "default/mnist"; "": the file does not tell.
   static absl::StatusOr<std::unique_ptr<EventWriter>> Open(FileSystem& files, const Clock& clock,
-                                                           const std::string& dir);
+                                                           const std::string& dir,
+                                                           const std::string& job = "");
 
   const std::string& path() const { return path_; }
   // What stands at `step` and later in this directory is of a life that was given up.
@@ -54,16 +57,25 @@ class EventWriter {
 
 // Of a name without its directory.
 bool IsEventFile(const std::string& name);
+// "default/mnist"; "" where the name does not tell.
+std::string JobOfEventFile(const std::string& name);
+// Whether it is known to be of another job than `job`; of "" none is.
+bool IsOfAnotherJob(const std::string& name, const std::string& job);
+// Of such files in `dir`, each job once.
+std::vector<std::string> OtherJobsIn(FileSystem& files, const std::string& dir,
+                                     const std::string& job);
 
 // Of the file at `path`, as below.
 absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t size_max,
                            const std::function<void(const summary::Event&)>& each);
 
-// Calls `each` with every event of the directory's files in the order in which TensorBoard reads
-// them. Events of more than `size_max` bytes (those with histograms) are passed over; what follows
-// a damaged record of a file too. A directory that is not there has none.
+// Calls `each` with every event of the directory's files, without those of another job than `job`,
+// in the order in which TensorBoard reads them. Events of more than `size_max` bytes (those with
+// histograms) are passed over; what follows a damaged record of a file too. A directory that is not
+// there has none.
 absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size_max,
-                        const std::function<void(const summary::Event&)>& each);
+                        const std::function<void(const summary::Event&)>& each,
+                        const std::string& job = "");
 
 }  // namespace taas
 

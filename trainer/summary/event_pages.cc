@@ -68,7 +68,7 @@ absl::StatusOr<std::string> EventPages::List() const {
     const size_t first = entries.size() - std::min(entries.size(), kFilesMax);
     for (size_t i = first; i < entries.size() && list.size() < kFilesMax; ++i) {
       const std::string& name = entries[i].name;
-      if (!IsPlainName(name) || !IsEventFile(name)) continue;
+      if (!IsPlainName(name) || !IsEventFile(name) || IsOfAnotherJob(name, job_)) continue;
       const auto file = directory->IdentityOf(name);
       if (!file.ok()) continue;
       list.push_back({{"run", run}, {"file", name}, {"bytes", file->size}});

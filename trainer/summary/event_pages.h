@@ -34,14 +34,16 @@ class EventPages {
   // Names that are looked at in one directory, which is an error if it has more.
   static constexpr size_t kNamesMax = 100'000;
 
-  // `dir` "": there are no files.
-  explicit EventPages(std::string dir) : dir_(std::move(dir)) {}
+  // `dir` "": there are no files. Files of other jobs than `job` are not listed; "": all are.
+  explicit EventPages(std::string dir, std::string job = "")
+      : dir_(std::move(dir)), job_(std::move(job)) {}
 
   absl::StatusOr<std::string> List() const;
   absl::StatusOr<std::string> Data(const std::string& query) const;
 
  private:
   const std::string dir_;
+  const std::string job_;
 };
 
 }  // namespace taas

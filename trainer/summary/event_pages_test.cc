@@ -55,6 +55,17 @@ TEST_F(EventPagesTest, ListsEventFilesOfTheTopAndOneLevelBelow) {
   EXPECT_THAT(Listed(EventPages("")), ElementsAre());
 }
 
+// Symptom: histograms of the job before, which had written to the same directory.
+TEST_F(EventPagesTest, FilesOfOtherJobsAreNotListed) {
+  Write("events.out.tfevents.1.host.7.0", "1");
+  Write("events.out.tfevents.2.host.7.0.of_team_a", "1");
+  Write("eval/events.out.tfevents.3.host.7.0.of_team_b", "1");
+  EXPECT_THAT(Listed(EventPages(dir_, "team/a")),
+              ElementsAre("./events.out.tfevents.1.host.7.0 1",
+                          "./events.out.tfevents.2.host.7.0.of_team_a 1"));
+  EXPECT_EQ(Listed(pages_).size(), 3u);
+}
+
 TEST_F(EventPagesTest, GivesBytesFromAPlaceOnAndNoMoreThanAPage) {
   Write("events.out.tfevents.1", "12345");
   Write("eval/events.out.tfevents.2", std::string(EventPages::kBytesMax + 1, 'x'));

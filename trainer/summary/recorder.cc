@@ -97,23 +97,37 @@ void Recorder::Run() {
 
 void Recorder::Restore() {
   if (options_.dir.empty()) return;
+  WarnOfOtherJobs();
+  const auto add = [this](const summary::Event& event) {
+    if (event.session_log().status() == summary::SessionLog::START) {
+      series_.DropFrom(event.step());
+    }
+    for (const summary::Summary::Value& value : event.summary().value()) {
+      // What an end says besides is no curve.
+      const bool is_point = value.value_case() == summary::Summary::Value::kSimpleValue &&
+                            value.tag().find("eval/") != 0;
+      if (!is_point) continue;
+      series_.Add(value.tag(), {event.step(), event.wall_time(), value.simple_value()});
+    }
+  };
   const absl::Status status =
-      ReadEvents(files_, options_.dir, kNumbersBytesMax, [this](const summary::Event& event) {
-        if (event.session_log().status() == summary::SessionLog::START) {
-          series_.DropFrom(event.step());
-        }
-        for (const summary::Summary::Value& value : event.summary().value()) {
-          // What an end says besides is no curve.
-          const bool is_point = value.value_case() == summary::Summary::Value::kSimpleValue &&
-                                value.tag().find("eval/") != 0;
-          if (!is_point) continue;
-          series_.Add(value.tag(), {event.step(), event.wall_time(), value.simple_value()});
-        }
-      });
+      ReadEvents(files_, options_.dir, kNumbersBytesMax, add, options_.job);
   if (!status.ok()) {
     Log(LogLevel::kWarning, "what was recorded before this start cannot be read",
         {{"dir", options_.dir}, {"why", std::string(status.message())}});
   }
+}
+
+void Recorder::WarnOfOtherJobs() const {
+  std::string others;
+  for (const std::string& job : OtherJobsIn(files_, options_.dir, options_.job)) {
+    others += (others.empty() ? "" : ", ") + job;
+  }
+  if (others.empty()) return;
+  Log(LogLevel::kWarning,
+      "there are event files of another job here, which TensorBoard shows as one run with those of "
+      "this one; give each a summaries.dir of its own",
+      {{"dir", options_.dir}, {"made by", others}});
 }
 
 void Recorder::Take(const Waiting& waiting) {
@@ -181,7 +195,7 @@ void Recorder::WriteEvents(const Waiting& waiting, summary::Summary numbers, boo
 }
 
 absl::Status Recorder::OpenWriter(Clock::WallTime wall) {
-  ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.dir));
+  ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.dir, options_.job));
   for (const summary::Event& event : options_.head) RETURN_IF_ERROR(writer_->Add(wall, event));
   return absl::OkStatus();
 }

@@ -54,6 +54,8 @@ class Recorder {
  public:
   struct Options {
     std::string dir;  // "": no event files.
+    // "default/mnist": files of other jobs in the directory are none of its past; "": all are.
+    std::string job{};
     int64_t every = 100;
     bool histograms = true;
     // Behind one step of the job; 0 records no rates.
@@ -88,6 +90,7 @@ class Recorder {
 
   void Run();
   void Restore();
+  void WarnOfOtherJobs() const;
   void Take(const Waiting& waiting);
   summary::Summary Numbers(const Waiting& waiting);
   void WriteEnd(const Waiting& waiting);

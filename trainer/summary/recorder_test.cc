@@ -71,6 +71,28 @@ TEST_F(RecorderTest, EachFileBeginsWithItsHeadAndEndsWithTheEnd) {
                                     "10 loss", "10 end"));
 }
 
+// Symptom: of two jobs with one summaries.dir, as when two learning rates are compared, the curves
+// of each had points of the other.
+TEST_F(RecorderTest, FilesOfAnotherJobAreNoneOfItsPastAndAreToldOf) {
+  series_ = std::make_unique<Series>();
+  const auto run = [this](const char* job, double loss) {
+    Recorder recorder(clock_, posix_, {.dir = dir_, .job = job, .every = 10}, *series_);
+    recorder.Record({.step = static_cast<int64_t>(loss), .loss = loss});
+  };
+  testing::internal::CaptureStderr();
+  run("default/fast", 10);
+  run("default/fast", 20);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  series_ = std::make_unique<Series>();
+  testing::internal::CaptureStderr();
+  run("default/slow", 30);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::HasSubstr("event files of another job"),
+                             testing::HasSubstr("made by=default/fast")));
+  EXPECT_THAT(LossSteps(), ElementsAre(30));
+  EXPECT_THAT(OtherJobsIn(posix_, dir_, "default/fast"), ElementsAre("default/slow"));
+}
+
 // The evaluation of a job that found nothing left to train was in no file.
 TEST_F(RecorderTest, AnEndWithoutASampleIsWrittenAtItsStep) {
   auto recorder = Make(posix_);

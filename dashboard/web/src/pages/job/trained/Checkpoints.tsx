@@ -89,11 +89,14 @@ function Newest({ newest }: Pick<JobCheckpoints, "newest">): ReactNode {
   );
 }
 
-/** The directory of the checkpoints is on a volume that stays, so the model may go there, too. */
+/**
+ * The directory of the checkpoints is on a volume that stays, so the model may go below it. To a
+ * directory, which gets the config.json without which transformers reads no GPT-2.
+ */
 function Export({ job, dir }: { job: JobRef; dir: string }): ReactNode {
   const { t } = useText();
   const words = t.job.trained;
-  const to = `${dir.replace(/\/+$/, "")}/model.safetensors`;
+  const to = `${dir.replace(/\/+$/, "")}/export`;
   const command = `taas export ${job.name} -n ${job.namespace} --format safetensors --to ${to}`;
   return (
     <p>
