@@ -18,13 +18,13 @@ import tempfile
 from training import BadNet, answers, config_of, made_data, models, ring_program, ring_step
 
 # All move 7 MB in a step, which takes about 57 ms at 1 Gbit/s. LeNet computes most of its backward
-# pass after its large gradients are there: of 200 examples for longer than that, of 100 for less. The
-# MLP has nothing to compute behind its last 3 MB, so it cannot hide half of them.
+# pass after its large gradients are there: of 200 examples for longer than that, of 100 for less.
+# The MLP has nothing to compute behind its last 3 MB, so it cannot hide half of them.
 ROWS = [("LeNet", 200, {"name": "lenet"}, 30),
         ("LeNet", 100, {"name": "lenet"}, 40),
         ("MLP 784-1024-1024-10", 500, {"name": "mlp", "hidden": [1024, 1024]}, 60)]
-# Of the token bucket: four of the frames of 64 KiB that a kernel hands over. Where not even one fits
-# tbf cuts each into packets of 1,500 bytes, which takes four times as much of the processor.
+# Of the token bucket: four of the frames of 64 KiB that a kernel hands over. Where not even one
+# fits tbf cuts each into packets of 1,500 bytes, which takes four times as much of the processor.
 BURST = "256kb"
 
 
