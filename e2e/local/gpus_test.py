@@ -33,9 +33,13 @@ class GpusTest(unittest.TestCase):
                         "TAAS_FAKE_CUDA": cuda}
         self.cluster.environ |= self.library
         self.cluster.up()
-        link = self.cluster.run(self.cluster.taas, "open", "--print", "--dir",
-                                self.cluster.cluster_dir)
-        self.url = link.stdout.split("#")[0].strip()
+        # The page is there a moment later than the API server.
+        self.cluster.wait_for("the page", lambda: self.opened().returncode == 0)
+        self.url = self.opened().stdout.split("#")[0].strip()
+
+    def opened(self):
+        return self.cluster.run(self.cluster.taas, "open", "--print", "--dir",
+                                self.cluster.cluster_dir, check=False)
 
     def set_devices(self, first, second):
         with open(self.devices + ".new", "w", encoding="utf-8") as file:
