@@ -1,12 +1,13 @@
 #include "cli/job_facts.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <initializer_list>
 
 #include "cli/job_table.h"
 #include "operator/api/dialect.h"
+#include "operator/api/json_field.h"
+#include "operator/api/rule_twin.h"
+#include "operator/plan/memory_limit.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -16,21 +17,6 @@ using Json = nlohmann::json;
 
 Json Parsed(const std::string& text) { return Json::parse(text, nullptr, false); }
 
-// Of an object's object; null where there is none.
-Json At(const Json& object, std::initializer_list<const char*> path) {
-  const Json* at = &object;
-  for (const char* name : path) {
-    if (!at->is_object() || !at->contains(name)) return nullptr;
-    at = &at->at(name);
-  }
-  return *at;
-}
-
-std::string TextAt(const Json& object, std::initializer_list<const char*> path) {
-  const Json value = At(object, path);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
 std::string ReplicaOf(const Job& job, const RestartRecord& record) {
   return std::string(RoleNameIn(job, record.role)) + "-" + std::to_string(record.index);
 }
@@ -39,27 +25,13 @@ std::string ReplicaOf(const Job& job, const RestartRecord& record) {
 
 bool LearnsTexts(const Job& job) {
   return job.spec.bundled_trainer &&
-         TextAt(Parsed(job.spec.trainer.config), {"data", "format"}) == "text";
+         TextOf(ValueAt(Parsed(job.spec.trainer.config), {"data"}), "format") == "text";
 }
 
 std::optional<double> PerplexityOf(const Job& job, const Evaluation& evaluation) {
   if (!evaluation.loss.has_value() || !LearnsTexts(job)) return std::nullopt;
   const double perplexity = std::exp(*evaluation.loss);
   return std::isfinite(perplexity) ? std::optional(perplexity) : std::nullopt;
-}
-
-std::string MemoryLimitOf(const Job& job, Role role) {
-  const auto found = job.spec.roles.find(role);
-  if (found == job.spec.roles.end()) return "";
-  const RoleSpec& spec = found->second;
-  // The template's word counts.
-  const Json containers = At(Parsed(spec.pod_template), {"spec", "containers"});
-  const auto container = static_cast<size_t>(std::max(spec.container, 0));
-  if (containers.is_array() && container < containers.size()) {
-    const std::string limit = TextAt(containers[container], {"resources", "limits", "memory"});
-    if (!limit.empty()) return limit;
-  }
-  return TextAt(Parsed(spec.resources), {"limits", "memory"});
 }
 
 std::string OutOfMemoryText(const Job& job, Clock::WallTime now) {

@@ -22,9 +22,6 @@ bool LearnsTexts(const Job& job);
 // e to its loss, of such a job.
 std::optional<double> PerplexityOf(const Job& job, const Evaluation& evaluation);
 
-// The limit resources.limits.memory of a role, as it was written; "": none is known.
-std::string MemoryLimitOf(const Job& job, Role role);
-
 // "worker-0 ran out of memory 6 times (limit 1Gi), last 40s ago", where that is the newest restart.
 std::string OutOfMemoryText(const Job& job, Clock::WallTime now);
 

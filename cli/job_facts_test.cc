@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/plan/memory_limit.h"
 
 namespace taas {
 namespace {

@@ -29,15 +29,11 @@ struct Checked {
 std::string WhichOf(const std::vector<std::string>& documents, size_t index) {
   if (documents.size() < 2) return "";
   const absl::StatusOr<nlohmann::json> object = ParseJsonObject(documents[index]);
-  const auto text = [&](const char* field) -> std::string {
-    const nlohmann::json::json_pointer at(std::string("/metadata/") + field);
-    if (!object.ok() || !object->contains(at) || !object->at(at).is_string()) return "";
-    return object->at(at).get<std::string>();
-  };
-  std::string name = text("name");
-  if (name.empty()) name = text("generateName");
+  const nlohmann::json meta = object.ok() ? object->value("metadata", nlohmann::json()) : nullptr;
+  std::string name = TextOf(meta, "name");
+  if (name.empty()) name = TextOf(meta, "generateName");
   if (name.empty()) return "document " + std::to_string(index + 1) + ": ";
-  const std::string ns = text("namespace");
+  const std::string ns = TextOf(meta, "namespace");
   return (ns.empty() ? name : ns + "/" + name) + ": ";
 }
 

@@ -1,6 +1,7 @@
 #include "operator/plan/memory_limit.h"
 
 #include <string_view>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "operator/plan/template_words.h"
@@ -24,30 +25,43 @@ json Parsed(const std::string& text) {
   return json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-}  // namespace
+struct Limit {
+  std::string quantity;
+  bool in_template = false;
+};
 
-std::string HowToRaiseMemory(const Job& job, Role role) {
+Limit LimitOf(const RoleSpec& spec) {
   static const json::json_pointer kLimit("/limits/memory");
-  const auto found = job.spec.roles.find(role);
-  if (found == job.spec.roles.end()) return "";
-  const RoleSpec& spec = found->second;
-  std::string path = TemplatePathOf(job, role);
-  std::string limit;
   // The template wins, as in the pod.
   if (spec.container >= 0) {
     const std::string index = std::to_string(spec.container);
     const json::json_pointer resources("/spec/containers/" + index + "/resources");
-    limit = QuantityOf(At(Parsed(spec.pod_template), resources / kLimit));
+    std::string quantity = QuantityOf(At(Parsed(spec.pod_template), resources / kLimit));
+    if (!quantity.empty()) return {.quantity = std::move(quantity), .in_template = true};
   }
-  if (!limit.empty()) {
-    path += ".spec.containers[" + std::to_string(spec.container) + "]";
+  return {.quantity = QuantityOf(At(Parsed(spec.resources), kLimit))};
+}
+
+}  // namespace
+
+std::string MemoryLimitOf(const Job& job, Role role) {
+  const auto found = job.spec.roles.find(role);
+  return found == job.spec.roles.end() ? "" : LimitOf(found->second).quantity;
+}
+
+std::string HowToRaiseMemory(const Job& job, Role role) {
+  const auto found = job.spec.roles.find(role);
+  if (found == job.spec.roles.end()) return "";
+  const Limit limit = LimitOf(found->second);
+  if (limit.quantity.empty()) return "";
+  std::string path = TemplatePathOf(job, role);
+  if (limit.in_template) {
+    path += ".spec.containers[" + std::to_string(found->second.container) + "]";
   } else {
-    limit = QuantityOf(At(Parsed(spec.resources), kLimit));
     constexpr std::string_view kTemplate = ".template";
     path.resize(path.size() - kTemplate.size());
   }
-  if (limit.empty()) return "";
-  return ": limit " + limit + ": raise " + path + ".resources.limits.memory";
+  return ": limit " + limit.quantity + ": raise " + path + ".resources.limits.memory";
 }
 
 }  // namespace taas

@@ -14,6 +14,9 @@
 
 namespace taas {
 
+// "40Mi", as it was written; empty: none is set. That of the template wins, as in the pod.
+std::string MemoryLimitOf(const Job& job, Role role);
+
 // ": limit 40Mi: raise spec.roles.worker.resources.limits.memory"; empty: the manifest sets none.
 // The limit is that of the manifest now, which may be another than the pod's.
 std::string HowToRaiseMemory(const Job& job, Role role);
