@@ -110,7 +110,8 @@ class InstallTest(unittest.TestCase):
         self.assertIn("rollout status deployment/taas-operator", notes)
         self.assertIn("--set test.enabled=true\n  helm test taas -n taas-system", notes)
         self.assertNotIn("WARNING", notes)
-        self.assertNotIn("NOTE:", notes)
+        (note,) = notes.split("NOTE:")[1:]
+        self.assertIn("no priority class", note)
 
     def test_the_notes_name_a_namespace_in_which_jobs_are_worked_on(self):
         for namespace in ("team-a", "team-b"):
@@ -197,6 +198,8 @@ class InstallTest(unittest.TestCase):
         self.server.kubectl("create", "ns", "locked")
         self.server.kubectl("label", "ns", "locked",
                             "pod-security.kubernetes.io/enforce=restricted")
+        # That one set of values names.
+        self.server.kubectl("create", "priorityclass", "infrastructure", "--value=1000")
         templates = []
         for case in helm.CASES:
             found = helm.rendered(case)
@@ -217,7 +220,9 @@ class InstallTest(unittest.TestCase):
 
     def test_the_server_takes_the_policy_that_the_docs_have_for_namespaces_of_jobs(self):
         self.server.kubectl("create", "ns", "team-a", check=False)
-        (policy,) = re.findall(r"```yaml\n(.*?)```", helm.read("docs", "helm.md"), flags=re.DOTALL)
+        (policy,) = [block for block in
+                     re.findall(r"```yaml\n(.*?)```", helm.read("docs", "helm.md"), flags=re.DOTALL)
+                     if "kind: NetworkPolicy" in block]
         self.server.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-",
                             text=policy)
 

@@ -60,8 +60,8 @@ export async function awaitReplicas(visit: Visit, names: string[]): Promise<void
 
 export async function removeJob(visit: Visit): Promise<void> {
   const { page, t } = visit;
-  // What the job uses may be asked for in the moment in which it goes.
-  visit.trouble.expect(404, /\/usage$/);
+  // What the job uses, and what it has learned, may be asked for in the moment in which it goes.
+  visit.trouble.expect(404, /\/(usage|training)$/);
   await action(visit, t.job.remove).click();
   await page.getByRole("dialog").getByRole("button", { name: t.job.remove }).click();
   await page.getByText(t.job.youDeleted).waitFor();
