@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "cli/job_facts.h"
+#include "cli/tfjob_trainer.h"
 #include "operator/plan/mounted_path.h"
 #include "operator/plan/use_pod.h"
 
@@ -102,7 +103,7 @@ std::vector<std::string> CheckpointLines(const Job& job, const CheckpointPlace& 
   if (!place.stays) {
     if (!succeeded) return {};
     return {"Nothing is left of the model: its checkpoints were in " + PlaceText(place) +
-            "; put them on a persistentVolumeClaim (spec.volumes)"};
+            "; put them on a persistentVolumeClaim (" + std::string(VolumesField(job)) + ")"};
   }
   // Of a job that failed nobody knows, unless the folder was looked into.
   if (!place.step.has_value()) return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "cli/tfjob_trainer.h"
 #include "operator/api/field_error.h"
 #include "operator/api/json_field.h"
 #include "operator/api/rule_twin.h"
@@ -14,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Sentences = std::vector<std::string>;
-
-constexpr char kTrainerVariable[] = "TAAS_TRAINER";
 
 // Nothing where there is no list.
 const Json& ListAt(const Json& from, std::initializer_list<const char*> keys) {
@@ -144,7 +143,7 @@ void CheckGpus(const Json& spec, Sentences* out) {
 
 // The configuration, as the TrainingJob's rules and this release's trainer see it.
 void CheckConfiguration(const std::string& path, const std::string& text, Sentences* out) {
-  const std::string begin = path + " (" + kTrainerVariable + "): ";
+  const std::string begin = path + " (" + std::string(kTrainerVariable) + "): ";
   const absl::StatusOr<Json> trainer = ParseJsonObject(text);
   if (!trainer.ok()) {
     out->push_back(begin + "is no JSON object, which the bundled trainer refuses: " +

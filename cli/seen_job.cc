@@ -1,5 +1,6 @@
 #include "cli/seen_job.h"
 
+#include "cli/tfjob_trainer.h"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
 #include "operator/api/json_field.h"
@@ -28,6 +29,7 @@ absl::StatusOr<SeenJob> ReadSeenJob(JobKind kind, std::string_view json) {
   JobStatus status;
   const absl::Status status_read =
       object.ok() ? ReadStatus(kind, JsonField(&*object, "")["status"], &status) : object.status();
+  if (whole.ok()) TakeTrainerOfTemplate(&*whole);
   if (whole.ok() && status_read.ok()) return SeenJob(*std::move(whole));
   const auto rest = DecodeOwnedObject(json);
   if (!rest.ok()) return whole.ok() ? rest.status() : whole.status();
@@ -37,6 +39,7 @@ absl::StatusOr<SeenJob> ReadSeenJob(JobKind kind, std::string_view json) {
   absl::StatusOr<Job> spec = object.ok() ? DecodeSpec(kind, *object) : object.status();
   job.spec_known = spec.ok();
   if (spec.ok()) job.spec = std::move(spec->spec);
+  TakeTrainerOfTemplate(&job);
   // Of several flaws the one that hides most.
   const std::string what = "decode " + std::string(DialectOf(kind).kind_name) + " " + job.meta.ns +
                            "/" + job.meta.name;

@@ -67,6 +67,34 @@ TEST(SeenJobTest, OfOneThatIsNestedTooDeepTheMetadataIsThere) {
   EXPECT_FALSE(job->spec_known);
 }
 
+// `taas eval` of a TFJob with the bundled trainer said that it ran an image of its own.
+TEST(SeenJobTest, ATFJobThatConfiguresTheBundledTrainerIsOneOfIt) {
+  const auto with = [](const std::string& env) {
+    return ReadSeenJob(JobKind::kTfJob,
+                       R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",)"
+                       R"("metadata":{"namespace":"ns","name":"old","uid":"u1",)"
+                       R"("resourceVersion":"7"},"spec":{"tfReplicaSpecs":{)"
+                       R"("PS":{"template":{"spec":{"containers":[{"name":"tensorflow"}]}}},)"
+                       R"("Worker":{"template":{"spec":{"containers":[{"name":"sidecar"},)"
+                       R"({"name":"tensorflow","image":"taas/trainer:1","env":)" +
+                           env + "}]}}}}}}");
+  };
+  const auto job = with(
+      R"([{"name":"A"},{"name":"TAAS_TRAINER","value":"{\"checkpoint\":{\"dir\":\"/out\"}}"}])");
+  ASSERT_THAT(job, IsOk());
+  EXPECT_TRUE(job->spec.bundled_trainer);
+  EXPECT_EQ(job->spec.trainer.checkpoint_dir, "/out");
+  EXPECT_EQ(job->spec.trainer.config, R"({"checkpoint":{"dir":"/out"}})");
+  for (const char* env :
+       {"[]", R"([{"name":"TAAS_TRAINER","value":"{"}])", R"([{"name":"TAAS_TRAINER","value":"7"}])",
+        R"([{"name":"TAAS_TRAINER","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}])"}) {
+    const auto other = with(env);
+    ASSERT_THAT(other, IsOk()) << env;
+    EXPECT_FALSE(other->spec.bundled_trainer) << env;
+    EXPECT_EQ(other->spec.trainer.config, "") << env;
+  }
+}
+
 TEST(SeenJobTest, WhatIsNoObjectIsAnError) {
   EXPECT_FALSE(ReadSeenJob(JobKind::kTrainingJob, "[]").ok());
   EXPECT_FALSE(ReadSeenJob(JobKind::kTfJob, "{}").ok());

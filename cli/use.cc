@@ -316,11 +316,12 @@ void AddUseCommand(Command& app, const CommandIo& io, const UseVerb& verb, int* 
   Command use = app.AddCommand({.name = verb.name, .about = verb.about});
   auto command = std::make_shared<UseCommand>();
   AddClusterFlags(use, &command->cluster);
-  use.AddOption("JOB", &command->job, "NAME or tj/NAME of a job of the bundled trainer").Required();
+  use.AddOption("JOB", &command->job, "NAME, tj/NAME or tfjob/NAME of a job of the bundled trainer")
+      .Required();
   verb.add_flags(use, &command->flags);
   use.AddOption("--checkpoint", &command->flags.checkpoint,
                 "Path in the pod: a checkpoint's prefix, a directory, whose newest is taken, or a "
-                ".safetensors file (default: spec.trainer.checkpoint.dir)");
+                ".safetensors file (default: the trainer's checkpoint.dir)");
   use.AddOption("--image", &command->flags.image, "Of the pod (default: that of the job's pods)");
   use.AddOption("--timeout", &command->timeout,
                 "The pod is ended after it, with exit code 4, as in 90s or 2h (default: 1h)")

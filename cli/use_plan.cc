@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cli/job_facts.h"
+#include "cli/tfjob_trainer.h"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/mounted_path.h"
@@ -149,7 +150,8 @@ absl::Status CheckStays(const Job& job, const json& pod, const Wanted& wanted, b
       at.has_value() ? "volume " + at->volume + " ends with its pod" : "it is on no volume";
   return absl::FailedPreconditionError(
       Shown(job) + ": " + wanted.what + " " + wanted.path + " ended with the pod that wrote there, "
-      "since " + why + "; put it on a persistentVolumeClaim (spec.volumes) and train again");
+      "since " + why + "; put it on a persistentVolumeClaim (" + std::string(VolumesField(job)) +
+      ") and train again");
 }
 
 absl::Status CheckTarget(const Job& job, const json& pod, const std::string& to) {
@@ -206,8 +208,8 @@ absl::Status CheckUse(const UseVerb& verb, const SeenJob& job) {
   if (!job.spec.bundled_trainer) {
     return absl::FailedPreconditionError(
         Shown(job) + " runs an image of its own, whose checkpoints its own program reads: `" +
-        command + "` is for jobs of the bundled trainer (spec.trainer); where that is its image "
-        "all the same, `taas-trainer " + verb.name +
+        command + "` is for jobs of the bundled trainer (spec.trainer; TAAS_TRAINER in the template "
+        "of a TFJob); where that is its image all the same, `taas-trainer " + verb.name +
         " --checkpoint DIR --config FILE` reads them where the files are");
   }
   if (verb.name == std::string_view("predict") && LearnsTexts(job)) {
@@ -236,8 +238,9 @@ absl::StatusOr<UsePlan> PlanUse(const UseVerb& verb, const Job& job, const UseFl
                           own ? job.spec.trainer.checkpoint_dir : flags.checkpoint};
   if (checkpoint.path.empty()) {
     return absl::FailedPreconditionError(
-        Shown(job) + " keeps no checkpoints, so nothing is left of its model; set "
-        "spec.trainer.checkpoint.dir to a directory on a persistentVolumeClaim and train again");
+        Shown(job) + " keeps no checkpoints, so nothing is left of its model; set " +
+        std::string(CheckpointDirField(job)) +
+        " to a directory on a persistentVolumeClaim and train again");
   }
   UsePlan plan{.ns = job.meta.ns,
                .name = job.meta.name + "-" + verb.name + "-" + facts.suffix,

@@ -151,6 +151,34 @@ TEST(UsePlanTest, JobsWhoseModelCannotBeUsedAreRefusedWithTheReason) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("replicas")));
 }
 
+TEST(UsePlanTest, ATFJobOfTheBundledTrainerIsUsedAsItsTemplateHasIt) {
+  json job = json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",
+      "metadata":{"namespace":"team","name":"old","uid":"u","resourceVersion":"5"},
+      "spec":{"tfReplicaSpecs":{"Worker":{"template":{"spec":{
+        "containers":[{"name":"tensorflow","image":"taas/trainer:1","command":["taas-trainer"],
+          "env":[{"name":"TAAS_TRAINER","value":"{\"checkpoint\":{\"dir\":\"/out/ckpt\"}}"}],
+          "volumeMounts":[{"name":"out","mountPath":"/out"}]}],
+        "volumes":[{"name":"out","persistentVolumeClaim":{"claimName":"old-out"}}]}}}}}})");
+  const auto plan = [&job] {
+    return PlanUse(VerbOf("eval"), Seen(job, JobKind::kTfJob), {}, {.suffix = "x", .image = "i"});
+  };
+  EXPECT_THAT(CheckUse(VerbOf("eval"), Seen(job, JobKind::kTfJob)), IsOk());
+  EXPECT_EQ(Arguments(plan()), json::parse(R"(["eval","--checkpoint","/out/ckpt"])"));
+  const json pod = json::parse(plan()->pod);
+  const json& container = pod["spec"]["containers"][0];
+  EXPECT_EQ(container["image"], "taas/trainer:1");
+  EXPECT_FALSE(container.contains("command"));
+  EXPECT_EQ(pod["metadata"]["ownerReferences"][0]["kind"], "TFJob");
+  for (const json& variable : container["env"]) EXPECT_NE(variable["name"], "TF_CONFIG");
+  json& spec = job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"];
+  spec["volumes"][0] = json::parse(R"({"name":"out","emptyDir":{}})");
+  EXPECT_THAT(plan().status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                        HasSubstr("volumes of the template")));
+  spec["containers"][0]["env"][0]["value"] = "{}";
+  EXPECT_THAT(plan().status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                        HasSubstr("set checkpoint.dir in TAAS_TRAINER")));
+}
+
 struct Refusal {
   const char* why;
   std::string dir;  // Of checkpoints; empty: none.

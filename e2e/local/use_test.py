@@ -12,6 +12,26 @@ import unittest
 from cluster import LIMIT_S, Cluster
 
 JOB = "models/softmax"
+# As the job above, in the only place that a TFJob has for it.
+TRAINER = {
+    "model": {"name": "softmax"},
+    "data": {"format": "idx",
+             "train": {"images": "/data/train-images.gz", "labels": "/data/train-labels.gz"},
+             "test": {"images": "/data/test-images.gz", "labels": "/data/test-labels.gz"}},
+    "strategy": {"type": "Local"}, "optimizer": {"name": "sgd", "learningRate": 0.5},
+    "batchSize": 100, "maxSteps": 60, "checkpoint": {"dir": "/out/checkpoints"},
+}
+TFJOB = {
+    "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "old"},
+    "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1, "template": {"spec": {
+        "containers": [{
+            "name": "tensorflow", "image": "taas/trainer:0.1.0",
+            "env": [{"name": "TAAS_TRAINER", "value": json.dumps(TRAINER)}],
+            "volumeMounts": [{"name": "data", "mountPath": "/data", "readOnly": True},
+                             {"name": "out", "mountPath": "/out"}]}],
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "mnist-data"}},
+                    {"name": "out", "persistentVolumeClaim": {"claimName": "old-out"}}]}}}}},
+}
 PIXELS = 28 * 28
 
 
@@ -61,6 +81,16 @@ class UseTest(unittest.TestCase):
         self.assertEqual(result["examples"], said["examples"])
         self.assertAlmostEqual(result["accuracy"], said["accuracy"], places=5)
         self.assertGreaterEqual(result["accuracy"], 0.83)
+
+    # `taas eval` said that it ran an image of its own.
+    def test_a_tfjob_s_model_is_evaluated_like_any_other(self):
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(TFJOB))
+        done = self.taas("wait", "tfjob/old")
+        self.assertIn("Newest checkpoint: /out/checkpoints on claim old-out, step 60, ",
+                      done.stderr)
+        result = json.loads(self.taas("eval", "tfjob/old", "-o", "json").stdout)
+        self.assertEqual(result["step"], 60)
+        self.assertGreaterEqual(result["accuracy"], 0.7)
 
     def test_predict_of_a_file_in_a_volume_is_right_as_often_as_eval_says(self):
         done = self.taas("predict", "tj/softmax", "--input-path", "/data/test-images.gz")
