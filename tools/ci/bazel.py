@@ -2,12 +2,13 @@
 """Runs Bazel and says how far it is: bazel.py BAZEL build|test WORD…
 
 Words are Bazel's; those that begin with // are targets. A line every ten seconds, in place on a
-terminal: "compiled 212 of 770 files, ran 0 of 408 tests, 3.1 min". Where there is an earlier build
-of the tree nobody knows how many files there will be: "of 770" is left out. What Bazel prints is
+terminal: "compiled 212 of 770 files, ran 0 of 408 tests, 3.1 min". Of targets that were built here
+before nobody knows how many files there will be: "of 770" is left out. What Bazel prints is
 printed; the exit code is its own. After tests it says how long each took. After a build that
 compiled something, what was used longest ago goes from a disk cache that has grown too large.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -27,19 +28,41 @@ DISK_CACHE = "--disk_cache="
 DISK_CACHE_GIGABYTES_MAX = 12
 
 
-def compilations(bazel, flags, targets):
-    """How many files a first build of these targets compiles."""
+def objects(bazel, flags, targets):
+    """Those that these targets are made of, as paths below the folder that Bazel works in."""
     query = f'mnemonic("{COMPILATION}", deps(set({" ".join(targets)})))'
     found = subprocess.run([bazel, "aquery", *flags, "--noshow_progress", query], text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return len(re.findall(rf"^  Mnemonic: {COMPILATION}$", found.stdout, re.M))
+    return re.findall(r"[\[ ](bazel-out/\S+\.o)[,\]]", found.stdout)
 
 
-def is_first(bazel, flags):
-    """Whether nothing was compiled here yet."""
-    folder = subprocess.run([bazel, "info", *flags, "bazel-bin"], text=True, check=False,
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
-    return not os.path.isdir(os.path.join(folder, "operator"))
+def outputs(bazel, flags):
+    """Where what is built lies."""
+    return subprocess.run([bazel, "info", *flags, "bazel-bin"], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+
+
+def mark(folder, targets):
+    """A file that is there once these were built."""
+    name = hashlib.sha256(" ".join(targets).encode()).hexdigest()[:16]
+    return os.path.join(folder, f"taas-built-{name}")
+
+
+def left_to_compile(bazel, flags, targets):
+    """How many files, in a first build of these targets; 0: not known. Others may have been built,
+    of which some are parts of these."""
+    folder = outputs(bazel, flags)
+    if os.path.exists(mark(folder, targets)):
+        return 0
+    root = folder.split("/bazel-out/")[0]
+    return sum(not os.path.exists(os.path.join(root, it)) for it in objects(bazel, flags, targets))
+
+
+def note_built(bazel, flags, targets):
+    folder = outputs(bazel, flags)
+    if os.path.isdir(folder):
+        with open(mark(folder, targets), "w", encoding="utf-8"):
+            pass
 
 
 class Progress:
@@ -102,17 +125,19 @@ def main():
     bazel, verb, *words = sys.argv[1:]
     targets = [word for word in words if word.startswith(("//", "@", ":"))]
     flags = [word for word in words if word not in targets]
-    counts = verb == "build" and is_first(bazel, flags)
-    total = compilations(bazel, flags, targets) if counts else 0
+    total = left_to_compile(bazel, flags, targets) if verb == "build" else 0
     with tempfile.NamedTemporaryFile(prefix="taas-build-", suffix=".json", mode="r") as events:
         ended = threading.Event()
         progress = Progress(events, total)
         thread = threading.Thread(target=progress.until, args=(ended,))
         thread.start()
         try:
-            return subprocess.run(
+            code = subprocess.run(
                 [bazel, verb, *flags, "--noshow_progress", "--build_event_publish_all_actions",
                  f"--build_event_json_file={events.name}", "--", *targets], check=False).returncode
+            if verb == "build" and code == 0:
+                note_built(bazel, flags, targets)
+            return code
         except KeyboardInterrupt:
             return 130
         finally:
