@@ -92,6 +92,23 @@ class UseTest(unittest.TestCase):
         self.assertEqual(result["step"], 60)
         self.assertGreaterEqual(result["accuracy"], 0.7)
 
+    # `taas eval` said that its checkpoints had ended with the pod.
+    def test_checkpoints_on_no_volume_lie_on_the_machine(self):
+        folder = os.path.join(self.cluster.dir, "on no volume")
+        trainer = {**TRAINER, "checkpoint": {"dir": folder}}
+        job = {"apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": "bare"},
+               "spec": {"trainer": trainer, "roles": {"worker": {"replicas": 1}},
+                        "volumes": [{"name": "data", "mountPath": "/data", "readOnly": True,
+                                     "source": {"persistentVolumeClaim":
+                                                {"claimName": "mnist-data"}}}]}}
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(job))
+        done = self.taas("wait", "bare")
+        self.assertIn(f"Newest checkpoint: {folder}, on no volume, step 60, ", done.stderr)
+        self.assertIn("The next job with this checkpoint.dir goes on from there.", done.stderr)
+        self.assertIn("model.ckpt-60.index", os.listdir(folder))
+        result = json.loads(self.taas("eval", "bare", "-o", "json").stdout)
+        self.assertEqual(result["step"], 60)
+
     def test_predict_of_a_file_in_a_volume_is_right_as_often_as_eval_says(self):
         done = self.taas("predict", "tj/softmax", "--input-path", "/data/test-images.gz")
         classes = [json.loads(line)["class"] for line in done.stdout.splitlines()]
