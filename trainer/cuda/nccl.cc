@@ -12,7 +12,9 @@ std::string_view AdviceOn(int result) {
   switch (result) {
     case kNcclSystemError:
       return "; in a container /dev/shm is often too small: give the pod an emptyDir of medium "
-             "Memory there, of 1 GiB";
+             "Memory there, of 1 GiB; between pods each must reach all ports of the others, and "
+             "NCCL_SOCKET_IFNAME, where it is set, name an interface that they have; "
+             "NCCL_DEBUG=INFO in the environment makes NCCL say more";
     default: return "; NCCL_DEBUG=INFO in the environment makes NCCL say more";
   }
 }

@@ -109,7 +109,8 @@ absl::Status NcclPeers::Launch(const TensorRef& values, bool narrow) {
 
 absl::Status NcclPeers::Narrow() {
   const size_t bytes = values_.count() * sizeof(uint16_t);
-  if (narrow_.bytes() < bytes) {
+  const bool is_first = narrow_.bytes() < bytes;
+  if (is_first) {
     ASSIGN_OR_RETURN(narrow_, device_.Allocate(bytes, MemoryKind::kDevice));
   }
   const auto* const from = static_cast<const float*>(values_.data());
@@ -117,7 +118,11 @@ absl::Status NcclPeers::Narrow() {
   const auto count = static_cast<int64_t>(values_.count());
   const NarrowParams params{.arrays = {{.from = from, .to = to, .count = count}},
                             .by_fours = ByFours({from, to})};
-  return stream_.LaunchFunction(kNarrowKernel.index, ForElements(count, kEach), &params);
+  RETURN_IF_ERROR(
+      stream_.LaunchFunction(kNarrowKernel.index, ForElements(count, kEach), &params));
+  // A driver may load a kernel at its first launch, and wait for the device meanwhile: not behind a
+  // sum, which waits for others.
+  return is_first ? Widen() : absl::OkStatus();
 }
 
 absl::Status NcclPeers::Widen() {

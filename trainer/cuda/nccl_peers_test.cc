@@ -182,6 +182,21 @@ TEST_F(NcclPeersTest, AGpuThatHangsHasNotComeToTheMeanAndNotEvenAnAbortEndsIt) {
   EXPECT_TRUE(sides_[1]->peers->Ended(kLong));
 }
 
+// A driver may load a kernel at its first launch, and wait for the device meanwhile, which waits for
+// a rank that has died: nobody looks at the links then.
+TEST_F(NcclPeersTest, NoKernelIsLaunchedForTheFirstTimeBehindASum) {
+  ASSERT_THAT(Form(), IsOk());
+  gpu_.FailAt("collective@1", 1, kNeverEnds);
+  Fill();
+  const int before = gpu_.Calls("kernel@1");
+  for (const auto& side : sides_) {
+    ASSERT_THAT(side->peers->Launch(side->values(), /*narrow=*/true), IsOk());
+  }
+  ASSERT_THAT(Until(Stage::kWaits), IsOk());
+  EXPECT_EQ(gpu_.Calls("kernel@1") - before, 2) << "one that rounds, and the one back";
+  Leave();
+}
+
 TEST_F(NcclPeersTest, RanksThatLaunchDifferentThingsFindOut) {
   ASSERT_THAT(Form(), IsOk());
   Fill();

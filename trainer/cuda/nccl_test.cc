@@ -55,7 +55,10 @@ TEST(NcclTest, AnErrorHasTheLibrarysWordsAndWhatHelps) {
               StatusIs(absl::StatusCode::kUnavailable,
                        "NCCL: make a rank: unhandled system error (ncclResult_t 2): no space in "
                        "/dev/shm; in a container /dev/shm is often too small: give the pod an "
-                       "emptyDir of medium Memory there, of 1 GiB"));
+                       "emptyDir of medium Memory there, of 1 GiB; between pods each must reach "
+                       "all ports of the others, and NCCL_SOCKET_IFNAME, where it is set, name an "
+                       "interface that they have; NCCL_DEBUG=INFO in the environment makes NCCL "
+                       "say more"));
   EXPECT_THAT((*nccl)->Check("average", kNcclInvalidUsage),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("NCCL_DEBUG=INFO")));
 }

@@ -94,6 +94,7 @@ std::string DeviceMeans::note() const {
 
 absl::Status DeviceMeans::Begin(Group& group, const Epoch& epoch) {
   group_ = &group;
+  counted_ = false;
   round_.emplace(PlanAllReduce(Way::kDirect, group.place(), 1));
   std::string id;
   RETURN_IF_ERROR(ShareId(epoch, &id));
@@ -105,11 +106,11 @@ absl::Status DeviceMeans::Begin(Group& group, const Epoch& epoch) {
 // As numbers, which is what links carry: the length, and each byte.
 absl::Status DeviceMeans::ShareId(const Epoch& epoch, std::string* id) {
   std::vector<float> numbers(1 + DeviceGroup::kIdBytesMax);
-  absl::Status drawn;
   if (epoch.rank == 0) {
     absl::StatusOr<std::string> made = device_.DrawId();
-    drawn = made.status();
-    if (drawn.ok()) *id = *std::move(made);
+    // Nobody is told: who was would leave, and end the epoch before this failure is counted.
+    if (!made.ok()) return Failed(made.status());
+    *id = *std::move(made);
     numbers[0] = static_cast<float>(id->size());
     std::ranges::transform(*id, numbers.begin() + 1, [](char byte) {
       return static_cast<float>(static_cast<unsigned char>(byte));
@@ -120,14 +121,10 @@ absl::Status DeviceMeans::ShareId(const Epoch& epoch, std::string* id) {
   collective::Exchange exchange(PlanBroadcast(group_->place(), 0, receivers, numbers.size()));
   exchange.Begin({.epoch = epoch.number, .step = epoch.start.step, .vector = kId}, numbers);
   RETURN_IF_ERROR(group_->Run(exchange));
-  if (!drawn.ok()) return Failed(std::move(drawn));
   if (epoch.rank == 0) return absl::OkStatus();
   const auto size = static_cast<size_t>(
       std::clamp(numbers[0], 0.0F, static_cast<float>(DeviceGroup::kIdBytesMax)));
-  if (size == 0) {
-    return absl::UnavailableError(
-        "form a group of GPUs: rank 0 has no id for it; its log says why");
-  }
+  if (size == 0) return absl::InternalError("form a group of GPUs: rank 0 sent no id for it");
   for (const float number : std::span(numbers).subspan(1, size)) {
     id->push_back(static_cast<char>(static_cast<unsigned char>(std::clamp(number, 0.0F, 255.0F))));
   }
@@ -135,11 +132,37 @@ absl::Status DeviceMeans::ShareId(const Epoch& epoch, std::string* id) {
 }
 
 absl::Status DeviceMeans::AwaitFormed() {
-  return Await("form a group of GPUs", [](Stage stage) { return stage != Stage::kForms; },
-               limits_.form);
+  const Clock::Time begun = clock_.Now();
+  return CountLate(begun, limits_.form,
+                   Await("form a group of GPUs",
+                         [](Stage stage) { return stage != Stage::kForms; }, limits_.form));
+}
+
+// Whose patience ends first ends the epoch for all, who would take it for that rank's failure: by
+// turns, so that none fails three times for long.
+absl::Status DeviceMeans::CountLate(Clock::Time begun, Clock::Duration limit,
+                                    absl::Status ended) {
+  const bool late = clock_.Now() - begun >= limit / 2;
+  if (!ended.ok() && late && !counted_ && !absl::IsAborted(ended)) Count(ended);
+  return ended;
+}
+
+void DeviceMeans::Count(const absl::Status& why) {
+  counted_ = true;
+  ++failures_;
+  Log(LogLevel::kWarning,
+      failures_ < kFailuresMax
+          ? "GPUs did not sum gradients; the next epoch tries again"
+          : "GPUs did not sum gradients; from now on these go through memory of the hosts",
+      {{"why", std::string(why.message())}, {"failures", std::to_string(failures_)}});
 }
 
 absl::Status DeviceMeans::Make(Turn turn, const TensorRef& gradients, bool narrow) {
+  const Clock::Time begun = clock_.Now();
+  return CountLate(begun, limits_.mean, MakeOnce(turn, gradients, narrow));
+}
+
+absl::Status DeviceMeans::MakeOnce(Turn turn, const TensorRef& gradients, bool narrow) {
   if (absl::Status launched = device_.Launch(gradients, narrow); !launched.ok()) {
     return Failed(std::move(launched));
   }
@@ -203,12 +226,7 @@ absl::Status DeviceMeans::TooLate(const char* what, Clock::Duration patience) {
 absl::Status DeviceMeans::Failed(absl::Status why) {
   if (!IsMachineFault(why)) {
     RETURN_IF_ERROR(group_->Pause(kReasonMax));
-    ++failures_;
-    Log(LogLevel::kWarning,
-        failures_ < kFailuresMax
-            ? "GPUs did not sum gradients; the next epoch tries again"
-            : "GPUs did not sum gradients; from now on these go through memory of the hosts",
-        {{"why", std::string(why.message())}, {"failures", std::to_string(failures_)}});
+    Count(why);
   }
   group_->Abort();
   (void)group_->Pause(std::chrono::microseconds(0));  // Closes the links: all learn of it.
@@ -221,7 +239,9 @@ void DeviceMeans::End() {
   if (device_.Ended(limits_.end)) return;
   stuck_(MachineFault(absl::UnavailableError(
       "a sum of gradients between GPUs did not end within " + SecondsOf(limits_.end) +
-      " of its abort: the GPU hangs; take it out of service")));
+      " of its abort: the GPU hangs, or " + device_.name() +
+      " does; where this comes again on other nodes, it is not the GPU (NCCL_DEBUG=INFO in the "
+      "environment says more)")));
 }
 
 }  // namespace taas

@@ -9,7 +9,8 @@
 // links, and at whether the epoch was ended: none of these may wait for another.
 //
 // A group that fails by itself, with all links as they were, may do so again in each epoch; after
-// kFailuresMax times without a mean between them this rank notes that its device cannot.
+// kFailuresMax times without a mean between them this rank notes that its device cannot. One that
+// does not come about in time has failed on all ranks.
 //
 // Ownership: borrows device and clock, and a group from Begin to End. Threads: one at a time.
 // Errors: those of the group (collective::Group) and of the device; Unavailable for a device that
@@ -98,6 +99,7 @@ class DeviceMeans {
   using Stage = DeviceGroup::Stage;
 
   absl::Status ShareId(const Epoch& epoch, std::string* id);
+  absl::Status MakeOnce(collective::Turn turn, const TensorRef& gradients, bool narrow);
   // A round: whether the devices of all have passed.
   absl::StatusOr<bool> Tell(collective::Turn turn, bool passed);
   // Looks until `there` of the stage; false: not within `patience`.
@@ -107,6 +109,9 @@ class DeviceMeans {
   absl::Status Await(const char* what, absl::FunctionRef<bool(Stage stage)> there,
                      Clock::Duration patience);
   absl::Status TooLate(const char* what, Clock::Duration patience);
+  // Counts what began then and failed so late that it would have failed on all ranks.
+  absl::Status CountLate(Clock::Time begun, Clock::Duration limit, absl::Status ended);
+  void Count(const absl::Status& why);
   // Of the device among the others; what it may come from instead: a rank that has gone.
   absl::Status Failed(absl::Status why);
 
@@ -116,7 +121,8 @@ class DeviceMeans {
   const std::function<void(const absl::Status&)> stuck_;
   collective::Group* group_ = nullptr;  // Of an epoch that was begun.
   std::optional<collective::Exchange> round_;
-  int failures_ = 0;  // In a row.
+  int failures_ = 0;     // In a row.
+  bool counted_ = false;  // Of this epoch.
 };
 
 }  // namespace taas

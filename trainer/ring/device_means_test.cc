@@ -249,6 +249,13 @@ TEST_F(DeviceMeansTest, AMeanThatDoesNotEndAlthoughAllHaveComeIsTold) {
                                        HasSubstr("it has not ended within 100 ms, though all ranks "
                                                  "are there"))));
   EXPECT_THAT(ended, testing::Each(Not(IsOk())));
+  for (int times = 2; times <= DeviceMeans::kFailuresMax; ++times) {
+    Connect();
+    EXPECT_THAT(Each(EnterAndMean), testing::Each(Not(IsOk())));
+  }
+  for (const auto& rank : ranks_) {
+    EXPECT_THAT(rank->means.note(), HasSubstr("has failed 3 times"));
+  }
 }
 
 TEST_F(DeviceMeansTest, WhoFailsThreeTimesInARowNotesThatItCannot) {
@@ -288,15 +295,43 @@ TEST_F(DeviceMeansTest, AGroupThatCannotBeFormedEndsTheEpochForAll) {
   EXPECT_THAT(ended, testing::Each(StatusIs(Code::kUnavailable)));
 }
 
-TEST_F(DeviceMeansTest, AGroupThatDoesNotFormInTimeIsGivenUp) {
+// Symptom: rank 0 said so to the others before it counted, these left at once, the chief ended the
+// epoch, and so on without end: each epoch was "aborted", and none was a failure of NCCL's.
+TEST_F(DeviceMeansTest, WhoCannotDrawAnIdCountsItBeforeOthersLeave) {
+  Make(2);
+  for (int times = 1; times <= DeviceMeans::kFailuresMax; ++times) {
+    ranks_[0]->device.draws = false;
+    const auto ended = Each([this](Rank& rank) {
+      absl::Status entered = Enter(rank);
+      // A chief learns at once of a rank that has left, and ends the epoch for its own.
+      if (rank.epoch.rank == 1) ranks_[0]->group->Abort();
+      return entered;
+    });
+    EXPECT_THAT(ended[0], StatusIs(Code::kUnavailable, HasSubstr("draw an id: no network")));
+    EXPECT_THAT(ended[1], StatusIs(Code::kUnavailable));
+    Connect();
+  }
+  EXPECT_THAT(ranks_[0]->means.note(), HasSubstr("has failed 3 times"));
+  EXPECT_EQ(ranks_[1]->means.note(), "+NCCL 2.28.9");
+}
+
+// Symptom: whose patience ended first counted a failure, the others a link that broke: of many ranks
+// none failed three times for hours.
+TEST_F(DeviceMeansTest, AGroupThatDoesNotFormInTimeIsGivenUpAndHasFailedOnAllRanks) {
   DeviceMeans::Limits limits = kPatient;
   limits.form = std::chrono::milliseconds(100);
-  Make(2, limits);
-  ranks_[1]->device.joins = false;
-  const auto ended = Each(Enter);
-  EXPECT_THAT(ended, testing::Each(Not(IsOk())));
-  EXPECT_THAT(ended, Contains(StatusIs(Code::kDeadlineExceeded,
-                                       HasSubstr("form a group of GPUs: it has not ended"))));
+  Make(3, limits);
+  for (int times = 1; times <= DeviceMeans::kFailuresMax; ++times) {
+    ranks_[1]->device.joins = false;
+    const auto ended = Each(Enter);
+    EXPECT_THAT(ended, testing::Each(Not(IsOk())));
+    EXPECT_THAT(ended, Contains(StatusIs(Code::kDeadlineExceeded,
+                                         HasSubstr("form a group of GPUs: it has not ended"))));
+    Connect();
+  }
+  for (const auto& rank : ranks_) {
+    EXPECT_EQ(rank->means.note(), "-a GPU on which NCCL 2.28.9 has failed 3 times");
+  }
 }
 
 TEST_F(DeviceMeansTest, AnEpochThatIsEndedEndsTheWait) {
@@ -326,7 +361,8 @@ TEST_F(DeviceMeansTest, WhatNotEvenAnAbortEndsIsToldToWhoCanEndTheProcess) {
   for (const auto& rank : ranks_) rank->means.End();
   EXPECT_THAT(ranks_[0]->stuck, IsOk());
   EXPECT_THAT(ranks_[1]->stuck, StatusIs(Code::kUnavailable,
-                                         HasSubstr("did not end within 100 ms of its abort")));
+                                         AllOf(HasSubstr("did not end within 100 ms of its abort"),
+                                               HasSubstr("or NCCL 2.28.9 does"))));
   EXPECT_TRUE(IsMachineFault(ranks_[1]->stuck));
 }
 
