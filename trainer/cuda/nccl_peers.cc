@@ -203,7 +203,10 @@ bool NcclPeers::AbortIsDone(Clock::Duration patience) {
 
 bool NcclPeers::Ended(Clock::Duration patience) {
   const Clock::Time until = clock_.Now() + patience;
-  if (abortion_ != nullptr && !AbortIsDone(patience)) return false;
+  // One that hangs is left behind. But while a mean is not in the stream yet it may still come
+  // there.
+  const bool aborted = abortion_ == nullptr || AbortIsDone(patience / 2);
+  if (!aborted && settles_ && !AbortIsDone(until - clock_.Now())) return false;
   // Behind all that was launched. A device that fails computes nothing any more.
   if (!stream_.Enter().ok() || !stream_.Record(passed_).ok()) return true;
   for (;;) {

@@ -4,7 +4,8 @@
 // Communicators do not block, so that a call returns before it is done; until it is, nothing else
 // is asked of one nor goes into its stream. How far the GPU is two events say, before the mean and
 // behind it. A mean counts only while NCCL says that nothing is wrong: one that was aborted ends,
-// too. Aborts have hung in some releases, so a thread does them that is left behind if it must be.
+// too. Aborts have hung in some releases, so a thread does them, which is left behind where nothing
+// of the group can be under way on the GPU any more.
 //
 // Ownership: borrows the device. Threads: as device_group.h. Errors: of nccl.h and driver.h, with
 // the GPU.

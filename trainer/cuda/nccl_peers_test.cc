@@ -32,6 +32,8 @@ using fake::kNeverEnds;
 constexpr size_t kCount = 300;
 constexpr std::chrono::minutes kLong{1};
 constexpr std::chrono::milliseconds kShort{20};
+// Of which an abort that hangs takes half.
+constexpr std::chrono::seconds kSoon{2};
 
 std::string Machine(int devices) {
   std::string lines;
@@ -158,6 +160,32 @@ TEST_F(NcclPeersTest, ARankThatDoesNotComeHoldsTheOthersUntilTheyAbort) {
   EXPECT_EQ(gpu_.Calls("collective@1"), 1) << "it is in its stream, and does not come";
   Leave();
   EXPECT_THAT(sides_[0]->Read(), Each(0.1F)) << "nothing was added";
+  ASSERT_THAT(Form(), IsOk());
+  ASSERT_THAT(Mean(), IsOk());
+  Leave();
+}
+
+// Symptom: the rank ended with exit code 3, and no pod came to its node for an hour.
+TEST_F(NcclPeersTest, AnAbortThatHangsIsLeftBehindWhereTheGpuIsFree) {
+  for (const bool waits : {false, true}) {
+    ASSERT_THAT(Form(), IsOk());
+    Fill();
+    if (waits) {
+      gpu_.FailAt("collective@1", 1, kNeverEnds);
+      for (const auto& side : sides_) {
+        ASSERT_THAT(side->peers->Launch(side->values(), /*narrow=*/false), IsOk());
+      }
+      // And once more, until the mean is known to be in all streams.
+      for (int looks = 0; looks < 10; ++looks) ASSERT_THAT(Until(Stage::kWaits), IsOk());
+    } else {
+      ASSERT_THAT(Mean(), IsOk());
+    }
+    gpu_.FailAt("ncclCommAbort", 1, kNeverEnds);
+    for (const auto& side : sides_) side->peers->Abort();
+    for (const auto& side : sides_) EXPECT_TRUE(side->peers->Ended(kSoon)) << waits;
+    gpu_.FailAt("ncclCommAbort", 0, 0);
+    gpu_.FailAt("collective@1", 0, 0);
+  }
   ASSERT_THAT(Form(), IsOk());
   ASSERT_THAT(Mean(), IsOk());
   Leave();

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -335,11 +337,14 @@ int ncclCommDestroy(NcclComm handle) {
 }
 
 int ncclCommAbort(NcclComm handle) {
-  if (const int result = Asked("ncclCommAbort")) return result;
+  const int result = Asked("ncclCommAbort");
+  if (result != kNcclSuccess && result != kNeverEnds) return result;
   const std::shared_ptr<Comm> comm = Find(handle);
   if (comm == nullptr) return kNcclInvalidArgument;
   comm->aborted = true;
   Forget(comm.get());
+  // As some releases, in threads of their own.
+  while (result == kNeverEnds) std::this_thread::sleep_for(std::chrono::hours(1));
   return kNcclSuccess;
 }
 
