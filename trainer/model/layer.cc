@@ -156,7 +156,7 @@ absl::StatusOr<LayerSpec> ParseLayer(const json& value, const std::string& path)
     }
     case LayerKind::kActivation:
       if (layer.activation.empty()) {
-        return InvalidField(path + ".activation", "must be relu, sigmoid, tanh or gelu");
+        return InvalidField(path + ".activation", "is missing, or none: such a layer does nothing");
       }
       break;
     case LayerKind::kLayerNorm: {

@@ -9,8 +9,6 @@
 
 namespace taas::cuda {
 
-// Add, Sub, Mul, AddN, BiasAdd, BiasAddRelu, Scale, Square, Identity; Relu, Sigmoid, Tanh, Gelu and
-// their gradients; those of L2Loss and L1Loss; MovingAverage.
 void AddElementwiseKernels(KernelRegistry* kernels);
 
 }  // namespace taas::cuda
