@@ -1,9 +1,10 @@
 // How long the others stand still when a rank of an all-reduce is killed: one line of JSON.
 //
 //   lost_rank --ranks 4 --kills 20 --hidden 500
+//   lost_rank --ranks 4 --kills 20 --silence-ms 600    it is frozen, and given up after that time
 //
 // A chief and workers are processes of this machine that train an MLP on generated data. A worker
-// is killed (SIGKILL) at a random moment of a step; what is lost is the time from there to the end
+// is killed (SIGKILL), or frozen (SIGSTOP), at a random moment of a step; what is lost is the time from there to the end
 // of the next step of the others, less one step of theirs. Then another takes its place, and all
 // train for a while.
 
@@ -61,6 +62,7 @@ struct Asked {
   int kills = 20;
   int64_t hidden = 500;
   int64_t seed = 1;
+  int64_t silence_ms = 0;  // 0: ranks are killed.
 };
 
 // What the chief says of each step; of none at first, with its port.
@@ -112,7 +114,8 @@ class Rank {
     RingDesk desk(clock_, {.roster = {.cluster = cluster,
                                       .job = {"bench", 1},
                                       .config_hash = ConfigHash(config_),
-                                      .self = {1, random_.Next()}},
+                                      .self = {1, random_.Next()},
+                                      .silence = Silence()},
                            .address = Address(),
                            .min = static_cast<size_t>(asked_.ranks - 1),
                            .max = static_cast<size_t>(asked_.ranks),
@@ -137,6 +140,7 @@ class Rank {
                    .rank = 1 + worker,
                    .config_hash = ConfigHash(config_),
                    .bulk_address = Address(),
+                   .silence = Silence(),
                    .on_over = [this](uint32_t epoch) { ring_.Abort(epoch); }},
                   board, stop);
     CHECK(member.Start().ok()) << "a chief";
@@ -145,6 +149,9 @@ class Rank {
 
  private:
   std::string Address() const { return "127.0.0.1:" + std::to_string(listener_->port()); }
+  Clock::Duration Silence() const {
+    return asked_.silence_ms > 0 ? std::chrono::milliseconds(asked_.silence_ms) : kSilenceLimit;
+  }
   static void Say(int pipe, const Said& said) {
     CHECK(write(pipe, &said, sizeof(said)) == sizeof(said)) << "nobody listens";
   }
@@ -207,7 +214,7 @@ class Bench {
   double LoseOne(size_t worker) {
     clock_.SleepUntil(clock_.Now() + std::chrono::microseconds(random_.Below(20'000)));
     const int64_t killed_ns = NowNs();
-    kill(workers_[worker], SIGKILL);
+    kill(workers_[worker], asked_.silence_ms > 0 ? SIGSTOP : SIGKILL);
     std::vector<int64_t> ends;
     while (static_cast<int>(ends.size()) < kStepsBetween) {
       const Said said = Next();
@@ -218,7 +225,7 @@ class Bench {
     std::ranges::nth_element(steps, steps.begin() + std::ssize(steps) / 2);
     const int64_t step = steps[steps.size() / 2];
     step_ms_ = Milliseconds(std::chrono::nanoseconds(step)).count();
-    waitpid(workers_[worker], nullptr, 0);
+    Kill(workers_[worker]);
     StartWorker(worker);
     return Milliseconds(std::chrono::nanoseconds(ends.front() - killed_ns - step)).count();
   }
@@ -269,6 +276,8 @@ int Main(int argc, char** argv) {
   program.AddOption("--kills", &asked.kills, "how many").Positive();
   program.AddOption("--hidden", &asked.hidden, "units of the MLP's hidden layer").Positive();
   program.AddOption("--seed", &asked.seed, "of whom is killed when");
+  program.AddOption("--silence-ms", &asked.silence_ms,
+                    "ranks are frozen, and given up after this time (default: they are killed)");
   if (const std::optional<int> exit_code = program.Parse(argc, argv)) return *exit_code;
   alarm(kLimitS);
   Bench bench(asked);
