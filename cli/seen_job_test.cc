@@ -69,7 +69,7 @@ TEST(SeenJobTest, OfOneThatIsNestedTooDeepTheMetadataIsThere) {
 
 // `taas eval` of a TFJob with the bundled trainer said that it ran an image of its own.
 TEST(SeenJobTest, ATFJobThatConfiguresTheBundledTrainerIsOneOfIt) {
-  const auto with = [](const std::string& env) {
+  const auto with = [](const std::string& env, const std::string& more = "") {
     return ReadSeenJob(JobKind::kTfJob,
                        R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",)"
                        R"("metadata":{"namespace":"ns","name":"old","uid":"u1",)"
@@ -77,7 +77,7 @@ TEST(SeenJobTest, ATFJobThatConfiguresTheBundledTrainerIsOneOfIt) {
                        R"("PS":{"template":{"spec":{"containers":[{"name":"tensorflow"}]}}},)"
                        R"("Worker":{"template":{"spec":{"containers":[{"name":"sidecar"},)"
                        R"({"name":"tensorflow","image":"taas/trainer:1","env":)" +
-                           env + "}]}}}}}}");
+                           env + more + "}]}}}}}}");
   };
   const auto job = with(
       R"([{"name":"A"},{"name":"TAAS_TRAINER","value":"{\"checkpoint\":{\"dir\":\"/out\"}}"}])");
@@ -85,8 +85,20 @@ TEST(SeenJobTest, ATFJobThatConfiguresTheBundledTrainerIsOneOfIt) {
   EXPECT_TRUE(job->spec.bundled_trainer);
   EXPECT_EQ(job->spec.trainer.checkpoint_dir, "/out");
   EXPECT_EQ(job->spec.trainer.config, R"({"checkpoint":{"dir":"/out"}})");
+  // Of several Kubernetes takes the last.
+  const std::string twice =
+      R"([{"name":"TAAS_TRAINER","value":"{}"},)"
+      R"({"name":"TAAS_TRAINER","value":"{\"checkpoint\":{\"dir\":\"/last\"}}"}])";
+  EXPECT_EQ(with(twice)->spec.trainer.checkpoint_dir, "/last");
+  EXPECT_TRUE(with(twice, R"(,"command":["/bin/taas-trainer"])")->spec.bundled_trainer);
+  // Flags win over the variable, which says little then.
+  for (const char* flags : {R"(,"args":["--log_dir=/out"])",
+                            R"(,"command":["sh","-c","taas-trainer --max_steps=9"])"}) {
+    EXPECT_FALSE(with(twice, flags)->spec.bundled_trainer) << flags;
+  }
   for (const char* env :
-       {"[]", R"([{"name":"TAAS_TRAINER","value":"{"}])", R"([{"name":"TAAS_TRAINER","value":"7"}])",
+       {"[]", R"([{"name":"TAAS_TRAINER","value":"{"}])",
+        R"([{"name":"TAAS_TRAINER","value":"7"}])",
         R"([{"name":"TAAS_TRAINER","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}])"}) {
     const auto other = with(env);
     ASSERT_THAT(other, IsOk()) << env;

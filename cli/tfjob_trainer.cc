@@ -13,6 +13,12 @@ namespace {
 
 using Json = nlohmann::json;
 
+// More than so many.
+bool HasWords(const Json& container, const char* key, size_t few) {
+  const Json& words = ValueAt(container, {key});
+  return words.is_array() && words.size() > few;
+}
+
 // "" where the trainer's container has none.
 std::string VariableOf(const RoleSpec& role) {
   if (role.container < 0) return "";
@@ -20,10 +26,12 @@ std::string VariableOf(const RoleSpec& role) {
   const Json& containers = ValueAt(made, {"spec", "containers"});
   const auto at = static_cast<size_t>(role.container);
   if (!containers.is_array() || at >= containers.size()) return "";
+  if (HasWords(containers[at], "args", 0) || HasWords(containers[at], "command", 1)) return "";
+  std::string value;
   for (const Json& variable : ValueAt(containers[at], {"env"})) {
-    if (TextOf(variable, "name") == kTrainerVariable) return TextOf(variable, "value");
+    if (TextOf(variable, "name") == kTrainerVariable) value = TextOf(variable, "value");
   }
-  return "";
+  return value;
 }
 
 bool IsTfJob(const Job& job) { return job.kind == JobKind::kTfJob; }

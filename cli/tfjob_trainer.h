@@ -1,8 +1,8 @@
-// A TFJob that runs the bundled trainer: its template gives the configuration in TAAS_TRAINER, since
+// A TFJob that runs the bundled trainer: its template gives the configuration in TAAS_TRAINER, as
 // the kind has no field for it. Commands treat it as a job of spec.trainer.
 //
 // Ownership: none is kept. Threads: any. Errors: none; a variable that is not there, is no value of
-// its own or no configuration leaves the job as it is.
+// its own or no configuration, and flags beside it, which win, leave the job as it is.
 //
 //   TakeTrainerOfTemplate(&job);  // Now job.spec.trainer is what the variable says.
 

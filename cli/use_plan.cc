@@ -208,8 +208,9 @@ absl::Status CheckUse(const UseVerb& verb, const SeenJob& job) {
   if (!job.spec.bundled_trainer) {
     return absl::FailedPreconditionError(
         Shown(job) + " runs an image of its own, whose checkpoints its own program reads: `" +
-        command + "` is for jobs of the bundled trainer (spec.trainer; TAAS_TRAINER in the template "
-        "of a TFJob); where that is its image all the same, `taas-trainer " + verb.name +
+        command + "` is for jobs of the bundled trainer (spec.trainer; in the template of a TFJob "
+        "TAAS_TRAINER, and no flags); where that is its image all the same, `taas-trainer " +
+        verb.name +
         " --checkpoint DIR --config FILE` reads them where the files are");
   }
   if (verb.name == std::string_view("predict") && LearnsTexts(job)) {

@@ -156,7 +156,8 @@ TEST(UsePlanTest, ATFJobOfTheBundledTrainerIsUsedAsItsTemplateHasIt) {
       "metadata":{"namespace":"team","name":"old","uid":"u","resourceVersion":"5"},
       "spec":{"tfReplicaSpecs":{"Worker":{"template":{"spec":{
         "containers":[{"name":"tensorflow","image":"taas/trainer:1","command":["taas-trainer"],
-          "env":[{"name":"TAAS_TRAINER","value":"{\"checkpoint\":{\"dir\":\"/out/ckpt\"}}"}],
+          "env":[{"name":"OUT","value":"/out"},
+                 {"name":"TAAS_TRAINER","value":"{\"checkpoint\":{\"dir\":\"/out/ckpt\"}}"}],
           "volumeMounts":[{"name":"out","mountPath":"/out"}]}],
         "volumes":[{"name":"out","persistentVolumeClaim":{"claimName":"old-out"}}]}}}}}})");
   const auto plan = [&job] {
@@ -167,14 +168,19 @@ TEST(UsePlanTest, ATFJobOfTheBundledTrainerIsUsedAsItsTemplateHasIt) {
   const json pod = json::parse(plan()->pod);
   const json& container = pod["spec"]["containers"][0];
   EXPECT_EQ(container["image"], "taas/trainer:1");
-  EXPECT_FALSE(container.contains("command"));
+  EXPECT_EQ(container["command"], json::array({"taas-trainer"}));
+  EXPECT_FALSE(container.contains("securityContext")) << "the template has none";
+  EXPECT_FALSE(pod["spec"].contains("securityContext"));
+  // Behind what it may refer to.
+  EXPECT_EQ(container["env"].back()["name"], "TAAS_TRAINER");
+  EXPECT_EQ(container["env"][container["env"].size() - 2]["name"], "OUT");
   EXPECT_EQ(pod["metadata"]["ownerReferences"][0]["kind"], "TFJob");
   for (const json& variable : container["env"]) EXPECT_NE(variable["name"], "TF_CONFIG");
   json& spec = job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"];
   spec["volumes"][0] = json::parse(R"({"name":"out","emptyDir":{}})");
   EXPECT_THAT(plan().status(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                         HasSubstr("volumes of the template")));
-  spec["containers"][0]["env"][0]["value"] = "{}";
+  spec["containers"][0]["env"][1]["value"] = "{}";
   EXPECT_THAT(plan().status(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                         HasSubstr("set checkpoint.dir in TAAS_TRAINER")));
 }

@@ -4,9 +4,9 @@
 //   lost_rank --ranks 4 --kills 20 --silence-ms 600    it is frozen, and given up after that time
 //
 // A chief and workers are processes of this machine that train an MLP on generated data. A worker
-// is killed (SIGKILL), or frozen (SIGSTOP), at a random moment of a step; what is lost is the time from there to the end
-// of the next step of the others, less one step of theirs. Then another takes its place, and all
-// train for a while.
+// is killed (SIGKILL), or frozen (SIGSTOP), at a random moment of a step; what is lost is the time
+// from there to the end of the next step of the others, less one step of theirs. Then another takes
+// its place, and all train for a while.
 
 #include <signal.h>
 #include <sys/wait.h>

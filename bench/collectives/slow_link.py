@@ -61,12 +61,14 @@ def plain_bytes(net):
     processes = [multiprocessing.Process(target=send_and_drop, args=(end,)) for end in ends]
     for process in processes:
         process.start()
-    yield
-    for process in processes:
-        process.terminate()
-        process.join()
-    for it in (server, *ends):
-        it.close()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+        for it in (server, *ends):
+            it.close()
 
 
 def main():
@@ -97,8 +99,9 @@ def main():
                 found["exchange"].append(late["exchange_us"])
                 found["step"].append(answers([two])[0]["step_us"])
             apart, beside, exchange, step = (statistics.median(it) / 1e3 for it in found.values())
-            print(f"| {title}, {batch} | {apart:.1f} | {beside:.1f} | {exchange:.1f} | {step:.1f} | "
-                  f"{(step - apart) / exchange:.0%} | {1 - apart / beside:.0%} |", flush=True)
+            print(f"| {title}, {batch} | {apart:.1f} | {beside:.1f} | {exchange:.1f} | "
+                  f"{step:.1f} | {(step - apart) / exchange:.0%} | {1 - apart / beside:.0%} |",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,8 @@ void AddEnvironment(const Job& job, Role role, json& container) {
   std::set<std::string> taken = {std::string(kTokenVariable)};
   json env = json::array();
   for (const auto& [name, value] : ours) {
+    // A TFJob's is the template's, and may refer to what stands before it there.
+    if (job.kind == JobKind::kTfJob && name == "TAAS_TRAINER") continue;
     taken.insert(name);
     env.push_back({{"name", name}, {"value", value}});
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -191,6 +192,20 @@ TEST_F(NcclPeersTest, AnAbortThatHangsIsLeftBehindWhereTheGpuIsFree) {
   Leave();
 }
 
+TEST_F(NcclPeersTest, AnAbortThatHangsWhileTheMeanMayStillComeIsNotLeftBehind) {
+  ASSERT_THAT(Form(), IsOk());
+  Fill();
+  // Nobody looks, so it is not known to be in the stream.
+  ASSERT_THAT(sides_[0]->peers->Launch(sides_[0]->values(), /*narrow=*/false), IsOk());
+  gpu_.FailAt("ncclCommAbort", 1, kNeverEnds);
+  sides_[0]->peers->Abort();
+  while (gpu_.Calls("ncclCommAbort") == 0) std::this_thread::yield();
+  EXPECT_FALSE(sides_[0]->peers->Ended(kShort));
+  gpu_.FailAt("ncclCommAbort", 0, 0);
+  for (const size_t other : {1, 2}) sides_[other]->peers->Abort();
+  for (const size_t other : {1, 2}) EXPECT_TRUE(sides_[other]->peers->Ended(kLong));
+}
+
 TEST_F(NcclPeersTest, AGpuThatHangsHasNotComeToTheMeanAndNotEvenAnAbortEndsIt) {
   ASSERT_THAT(Form(), IsOk());
   // That which rounds.
@@ -210,8 +225,8 @@ TEST_F(NcclPeersTest, AGpuThatHangsHasNotComeToTheMeanAndNotEvenAnAbortEndsIt) {
   EXPECT_TRUE(sides_[1]->peers->Ended(kLong));
 }
 
-// A driver may load a kernel at its first launch, and wait for the device meanwhile, which waits for
-// a rank that has died: nobody looks at the links then.
+// A driver may load a kernel at its first launch, and wait for the device meanwhile, which waits
+// for a rank that has died: nobody looks at the links then.
 TEST_F(NcclPeersTest, NoKernelIsLaunchedForTheFirstTimeBehindASum) {
   ASSERT_THAT(Form(), IsOk());
   gpu_.FailAt("collective@1", 1, kNeverEnds);

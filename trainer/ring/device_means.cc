@@ -143,7 +143,8 @@ absl::Status DeviceMeans::AwaitFormed() {
 absl::Status DeviceMeans::CountLate(Clock::Time begun, Clock::Duration limit,
                                     absl::Status ended) {
   const bool late = clock_.Now() - begun >= limit / 2;
-  if (!ended.ok() && late && !counted_ && !absl::IsAborted(ended)) Count(ended);
+  const bool of_group = !ended.ok() && !absl::IsAborted(ended) && !IsMachineFault(ended);
+  if (of_group && late && !counted_) Count(ended);
   return ended;
 }
 

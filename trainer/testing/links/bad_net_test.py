@@ -71,7 +71,8 @@ class BadNetTest(unittest.TestCase):
         with BadNet(2) as net:
             near, far = connection(net, 0, 1)
             net.ends[1].lose(percent=5)
-            # What is sent at once may be one packet: 50 of them are all spared in one run of thirteen, 500 in none.
+            # What is sent at once may be one packet: 50 of them are all spared in one run of
+            # thirteen, 500 in none.
             for _ in range(500):
                 seconds_to_move(near, far, 10_000)
                 if net.ends[1].lost():
