@@ -9,16 +9,15 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -344,7 +343,8 @@ int ncclCommAbort(NcclComm handle) {
   comm->aborted = true;
   Forget(comm.get());
   // As some releases, in threads of their own.
-  while (result == kNeverEnds) std::this_thread::sleep_for(std::chrono::hours(1));
+  std::promise<void> never;
+  if (result == kNeverEnds) never.get_future().wait();
   return kNcclSuccess;
 }
 
