@@ -56,13 +56,20 @@ def clip(limits, parameters):
         torch.nn.utils.clip_grad_norm_(parameters, limits["globalNorm"])
 
 
+def by_itself(test):
+    """Whether PyTorch is to compute without oneDNN, whose LSTM in bfloat16 wants AVX-512."""
+    return ("precision" in test and test["model"]["name"] == "lstm" and
+            "AVX512" not in torch.backends.cpu.get_cpu_capability())
+
+
 def train(test, module, batches):
     parameters = [p for p in module.parameters() if p.requires_grad]
     optimizer = optimizer_of(test["optimizer"], parameters)
     losses = []
     for features, labels in zip(*batches):
         optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled="precision" in test):
+        with torch.backends.mkldnn.flags(enabled=not by_itself(test)), \
+                torch.autocast("cpu", torch.bfloat16, enabled="precision" in test):
             loss = torch_models.loss_of(module, module.arrange(features), labels)
         if "regularization" in test:
             loss = loss + penalty_of(test, module)
