@@ -81,7 +81,7 @@ ROWS = {
                0.93, 0.93),
     "lenet": Row({"name": "lenet"}, "mnist", cosine(0.05, 350), 350, 64, "accuracy", 0.975,
                  0.97),
-    "resnet20": Row({"name": "resnet20"}, "images", cosine(0.05, 50), 50, 32, "accuracy", 0.95),
+    "resnet20": Row({"name": "resnet20"}, "images", cosine(0.05, 60), 60, 32, "accuracy", 0.95),
     "layers": Row({"name": "layers", "layers": CHAIN}, "images", momentum(0.1), 120, 64,
                   "accuracy", 0.95),
     "lstm": Row({"name": "lstm", "hidden": [64, 64]}, "sequences",
