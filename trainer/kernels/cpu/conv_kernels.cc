@@ -164,8 +164,8 @@ absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec) {
         conv.plain_outputs, conv.strides(), conv.before(), conv.after());
     const dnnl::convolution_backward_data::primitive_desc desc(backward, OwnScratch(),
                                                                DnnlEngine(), ForwardDesc(conv));
-    // By products of matrices it is where no kernel fits (of three channels and strides, with AVX2),
-    // and threads divide these.
+    // By products of matrices it is where no kernel fits (of three channels and strides, with
+    // AVX2), and threads divide these.
     const bool divides = std::string_view(desc.impl_info_str()).find("gemm") != std::string::npos;
     const int threads = spec.deterministic && divides ? 1 : spec.threads;
     auto run = std::make_shared<ConvolutionRun>(conv.plain_weights, desc.weights_desc(),
