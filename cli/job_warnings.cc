@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "cli/tfjob_trainer.h"
 #include "operator/api/field_error.h"
 #include "operator/api/json_field.h"
 #include "operator/api/rule_twin.h"
 #include "operator/api/validation.h"
+#include "operator/plan/tf_config.h"
 #include "third_party/json.h"
 
 namespace taas {

@@ -29,8 +29,10 @@ absl::StatusOr<SeenJob> ReadSeenJob(JobKind kind, std::string_view json) {
   JobStatus status;
   const absl::Status status_read =
       object.ok() ? ReadStatus(kind, JsonField(&*object, "")["status"], &status) : object.status();
-  if (whole.ok()) TakeTrainerOfTemplate(&*whole);
-  if (whole.ok() && status_read.ok()) return SeenJob(*std::move(whole));
+  if (whole.ok() && status_read.ok()) {
+    TakeTrainerOfTemplate(&*whole);
+    return SeenJob(*std::move(whole));
+  }
   const auto rest = DecodeOwnedObject(json);
   if (!rest.ok()) return whole.ok() ? rest.status() : whole.status();
   SeenJob job;

@@ -5,6 +5,7 @@
 
 #include "operator/api/json_field.h"
 #include "operator/api/rule_twin.h"
+#include "operator/plan/tf_config.h"
 #include "operator/plan/use_pod.h"
 #include "third_party/json.h"
 

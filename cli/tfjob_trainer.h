@@ -15,8 +15,6 @@
 
 namespace taas {
 
-inline constexpr std::string_view kTrainerVariable = "TAAS_TRAINER";
-
 void TakeTrainerOfTemplate(Job* job);
 
 // Where a job of the bundled trainer says so, for who is told to change it: "spec.volumes".

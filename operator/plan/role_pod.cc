@@ -18,8 +18,7 @@ bool MountedIn(const VolumeSpec& volume, Role role) {
 PodSpec RolePod(const Job& job, Role role, std::string name, const PodDefaults& defaults) {
   PodSpec pod{OwnedBy(job, std::move(name))};
   pod.user = job.spec.roles.at(role);
-  // Those of a TFJob are made as their template has them, whatever they run.
-  pod.bundled_trainer = job.spec.bundled_trainer && job.kind == JobKind::kTrainingJob;
+  pod.bundled_trainer = job.spec.bundled_trainer;
   pod.container = DialectOf(job.kind).container;
   pod.image = job.spec.trainer.image;
   if (pod.image.empty()) {

@@ -176,8 +176,8 @@ absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, cons
   }
   const std::string index_text = std::to_string(index);
   const LedgerReplica& replica = ledger.replicas.at(role).at(index);
-  const auto add = [&env](const char* name, std::string value) {
-    env.push_back({.name = name, .value = std::move(value)});
+  const auto add = [&env](std::string_view name, std::string value) {
+    env.push_back({.name = std::string(name), .value = std::move(value)});
   };
   add("TAAS_JOB", job.meta.ns + "/" + job.meta.name);
   add("TAAS_JOB_UID", job.meta.uid);
@@ -201,7 +201,7 @@ absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, cons
     add("TAAS_CHIEF_HOSTS", std::move(chief));
   }
   if (!job.spec.bundled_trainer) return env;
-  add("TAAS_TRAINER", job.spec.trainer.config);
+  add(kTrainerVariable, job.spec.trainer.config);
   const auto workers = job.spec.roles.find(Role::kWorker);
   if (workers != job.spec.roles.end() && workers->second.elastic.has_value()) {
     const ElasticSpec& bounds = *workers->second.elastic;

@@ -40,6 +40,8 @@ bool HasTfConfig(const Job& job);
 inline constexpr size_t kInlineClusterBytesMax = 8'192;
 inline constexpr std::string_view kClusterVariable = "TAAS_CLUSTER";
 inline constexpr std::string_view kTokenVariable = "TAAS_JOB_TOKEN";
+// The bundled trainer's configuration.
+inline constexpr std::string_view kTrainerVariable = "TAAS_TRAINER";
 // How many GPUs a replica of the bundled trainer is to compute on; without it, on the processor.
 inline constexpr std::string_view kGpusVariable = "TAAS_GPUS";
 

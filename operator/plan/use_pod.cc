@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
@@ -89,17 +90,16 @@ RoleSpec RoleForUse(RoleSpec role, std::set<std::string>* gpus) {
 
 // As its replica 0 has them, before the user's, which may refer to them.
 void AddEnvironment(const Job& job, Role role, json& container) {
-  const std::pair<std::string, std::string> ours[] = {
+  std::vector<std::pair<std::string, std::string>> ours = {
       {"TAAS_JOB", job.meta.ns + "/" + job.meta.name},
       {"TAAS_JOB_UID", job.meta.uid},
       {"TAAS_ROLE", std::string(RoleName(role))},
-      {"TAAS_INDEX", "0"},
-      {"TAAS_TRAINER", job.spec.trainer.config}};
+      {"TAAS_INDEX", "0"}};
+  // A TFJob's is the template's, and may refer to what stands before it there.
+  if (job.kind != JobKind::kTfJob) ours.emplace_back(kTrainerVariable, job.spec.trainer.config);
   std::set<std::string> taken = {std::string(kTokenVariable)};
   json env = json::array();
   for (const auto& [name, value] : ours) {
-    // A TFJob's is the template's, and may refer to what stands before it there.
-    if (job.kind == JobKind::kTfJob && name == "TAAS_TRAINER") continue;
     taken.insert(name);
     env.push_back({{"name", name}, {"value", value}});
   }
@@ -130,6 +130,8 @@ absl::StatusOr<json> MakePod(const Job& job, const UsePod& use) {
   std::set<std::string> gpus;
   PodSpec like = RolePod(job, role, use.name, {.image = use.image});
   like.user = RoleForUse(std::move(like.user), &gpus);
+  // The pods of a TFJob are made as their template has them, whatever they run.
+  if (job.kind == JobKind::kTfJob) like.bundled_trainer = false;
   ASSIGN_OR_RETURN(const std::string text, PodJson(like));
   json pod = json::parse(text);
   json metadata = UseMetadata(job, use.name, use.use);

@@ -48,18 +48,16 @@ def mark(folder, targets):
     return os.path.join(folder, f"taas-built-{name}")
 
 
-def left_to_compile(bazel, flags, targets):
+def left_to_compile(bazel, flags, targets, folder):
     """How many files, in a first build of these targets; 0: not known. Others may have been built,
     of which some are parts of these."""
-    folder = outputs(bazel, flags)
     if os.path.exists(mark(folder, targets)):
         return 0
     root = folder.split("/bazel-out/")[0]
     return sum(not os.path.exists(os.path.join(root, it)) for it in objects(bazel, flags, targets))
 
 
-def note_built(bazel, flags, targets):
-    folder = outputs(bazel, flags)
+def note_built(folder, targets):
     if os.path.isdir(folder):
         with open(mark(folder, targets), "w", encoding="utf-8"):
             pass
@@ -125,7 +123,8 @@ def main():
     bazel, verb, *words = sys.argv[1:]
     targets = [word for word in words if word.startswith(("//", "@", ":"))]
     flags = [word for word in words if word not in targets]
-    total = left_to_compile(bazel, flags, targets) if verb == "build" else 0
+    folder = outputs(bazel, flags) if verb == "build" else ""
+    total = left_to_compile(bazel, flags, targets, folder) if folder else 0
     with tempfile.NamedTemporaryFile(prefix="taas-build-", suffix=".json", mode="r") as events:
         ended = threading.Event()
         progress = Progress(events, total)
@@ -135,8 +134,8 @@ def main():
             code = subprocess.run(
                 [bazel, verb, *flags, "--noshow_progress", "--build_event_publish_all_actions",
                  f"--build_event_json_file={events.name}", "--", *targets], check=False).returncode
-            if verb == "build" and code == 0:
-                note_built(bazel, flags, targets)
+            if code == 0:
+                note_built(folder, targets)
             return code
         except KeyboardInterrupt:
             return 130

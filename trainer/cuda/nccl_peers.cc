@@ -205,8 +205,8 @@ bool NcclPeers::Ended(Clock::Duration patience) {
   const Clock::Time until = clock_.Now() + patience;
   // One that hangs is left behind. But while a mean is not in the stream yet it may still come
   // there.
-  const bool aborted = abortion_ == nullptr || AbortIsDone(patience / 2);
-  if (!aborted && settles_ && !AbortIsDone(until - clock_.Now())) return false;
+  const bool aborted = abortion_ == nullptr || AbortIsDone(settles_ ? patience : patience / 2);
+  if (!aborted && settles_) return false;
   // Behind all that was launched. A device that fails computes nothing any more.
   if (!stream_.Enter().ok() || !stream_.Record(passed_).ok()) return true;
   for (;;) {

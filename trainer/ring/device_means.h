@@ -121,7 +121,7 @@ class DeviceMeans {
   const std::function<void(const absl::Status&)> stuck_;
   collective::Group* group_ = nullptr;  // Of an epoch that was begun.
   std::optional<collective::Exchange> round_;
-  int failures_ = 0;     // In a row.
+  int failures_ = 0;      // In a row.
   bool counted_ = false;  // Of this epoch.
 };
 
